@@ -54,6 +54,9 @@ class Readable:
     def _remarks(self) -> Sequence[str]:
         raise NotImplementedError
 
+    def _latex_comments(self) -> list[str]:
+        return [f"% {remark}" for remark in (*self.remarks(), visible(self.signature))]
+
     def to_markdown(self) -> str:
         """Return tables and notes as Markdown."""
         parts = []
@@ -123,7 +126,7 @@ def _widths(table: Table) -> list[int]:
 
 def latex_of(result: Readable) -> str:
     """Return tables as LaTeX tabulars, after comments with the remarks and the signature."""
-    lines = [f"% {remark}" for remark in (*result.remarks(), visible(result.signature))]
+    lines = result._latex_comments()
     for table in result.tables():
         columns = "l" + "r" * (len(table[0]) - 1)
         lines += tabular(columns, [list(map(latex_text, row)) for row in table])

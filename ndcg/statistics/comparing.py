@@ -20,10 +20,12 @@ from .contest import Contest
 from .measured import (
     BySystem,
     Resampling,
+    column_of_systems,
     leave_out_alike,
     query_columns,
     query_slices,
     query_table,
+    select_present,
 )
 from .notes import notes_of, notes_on_tests, shared_notes, slice_notes
 from .pairs import Testing, system_names
@@ -104,13 +106,12 @@ def compare(
         orders = {}
     parsed = Options.for_method(compare, k, options)
     names = system_names(systems, baseline)
-    for name in orders:
-        choice(f"a system in {mark('score_order')}", name, names)
     options_by_system = dict.fromkeys(names, parsed)
     for name, order in orders.items():
+        choice(f"a system in {mark('score_order')}", name, names)
         score_order = Options.parse(score_order=order).score_order
         options_by_system[name] = replace(parsed, score_order=score_order, is_order_given=True)
-    runs = {_argument(name): systems[name] for name in names}
+    runs = dict(zip(map(_argument, names), systems.values(), strict=True))
     shared = Inputs(
         None, references, query_ids, document_ids, exclude, sample_weight, by, fields
     )._asdict()
@@ -145,7 +146,7 @@ def compare(
 
 def comparison_of(
     columns: BySystem,
-    slices: Slices | None,
+    slices: Slices,
     contest: Contest,
     signature: str,
     further_notes: Sequence[str] = (),
@@ -154,16 +155,16 @@ def comparison_of(
     results = contest.results(columns, slices, {})
     pairs = results["pairs"]
     testing = contest.testing
-    notes = list(notes_on_tests(pairs, testing))
-    if slices is not None:
-        lacking = len(slices.values) - len(results["slices"])
-        notes += slice_notes(np.bincount(slices.code).tolist(), lacking, "are not compared")
+    lacking = len(slices.values) - len(results["slices"])
+    notes = [
+        *notes_on_tests(pairs, testing),
+        *slice_notes(slices, lacking, "are not compared"),
+    ]
     tables = []
     for system, system_columns in columns.items():
         table = query_table(system_columns, slices)
-        names = [name for name in (*SHARED, *contest.options.names) if name in table.column_names]
-        system_column = pa.repeat(system, len(table))
-        tables.append(table.select(names).add_column(0, "system", system_column))
+        table = select_present(table, (*SHARED, *contest.options.names))
+        tables.append(table.add_column(0, "system", pa.repeat(system, len(table))))
     return Comparison(
         signature=signature,
         baseline=contest.baseline,
@@ -207,18 +208,18 @@ def _columns_of_systems(
 
 def _refuse_lacking_queries(columns: BySystem) -> None:
     """Raise an error for a system that does not rank a judged query which another one ranks."""
-    missing = np.array([system_columns["missing"] for system_columns in columns.values()])
+    missing = column_of_systems(columns, "missing")
+    lacking = np.argwhere(missing & ~missing.all(axis=0))
+    if not len(lacking):
+        return
     names = list(columns)
-    for name, is_lacking in zip(names, missing & ~missing.all(axis=0), strict=True):
-        if not is_lacking.any():
-            continue
-        row = int(is_lacking.argmax())
-        query = columns[name].get("query", range(row + 1))[row]
-        other = names[int(missing[:, row].argmin())]
-        raise InputError(
-            f"no ranking for query {shown(query)}, which {shown(other)} has "
-            f"({np.count_nonzero(is_lacking)} such queries); "
-            f"{mark('missing', 'empty')} counts it as having retrieved nothing there, "
-            f"{mark('missing', 'skip')} skips the query for all systems",
-            _argument(name),
-        )
+    system, row = lacking[0].tolist()
+    query = columns[names[system]].get("query", range(row + 1))[row]
+    other = names[int(missing[:, row].argmin())]
+    raise InputError(
+        f"no ranking for query {shown(query)}, which {shown(other)} has "
+        f"({np.count_nonzero(lacking[:, 0] == system)} such queries); "
+        f"{mark('missing', 'empty')} counts it as having retrieved nothing there, "
+        f"{mark('missing', 'skip')} skips the query for all systems",
+        _argument(names[system]),
+    )

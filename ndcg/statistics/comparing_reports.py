@@ -9,15 +9,14 @@ import pyarrow as pa
 
 from ..files.content import naming_file, parse_json, read_content
 from ..measure.messages import InputError, mark, shown
-from ..measure.options import Options
 from .comparing import comparison_of
 from .comparison import Comparison
 from .contest import Contest
-from .measured import BySystem, Resampling, leave_out_alike
+from .measured import NO_SLICES, BySystem, Resampling, leave_out_alike, select_present, slices_in
 from .notes import shared_notes
 from .pairs import Testing, system_names
 from .report import Report
-from .saved import choices_in, saved_columns, slices_in
+from .saved import choices_in, saved_columns, saved_options
 
 Tables = dict[str, pa.Table]  # of queries, by system
 
@@ -95,17 +94,20 @@ def compare_reports(
             problem = f"have ids of queries of several types, {' and '.join(sorted(types))}"
             raise InputError(f"{problem}; give all ids the same type", "reports")
         notes = []
-    slices = None
-    by = [table["slice"] for table in tables.values() if "slice" in table.column_names]
-    if paired and len(by) == len(tables) and all(map(by[0].equals, by)):
-        slices = slices_in(tables[names[0]])
-    elif by:
-        notes.append("Slices are compared only if all reports have the same queries and slices.")
-    options = Options.parse(measures=list(loaded[names[0]].scores))
+    first = tables[names[0]]
+    slices = slices_in(first)
+    options = saved_options(signature)
     columns: BySystem = {}
+    has_slices = False
     for name, table in tables.items():
         columns[name] = saved_columns(table, options.names, signature)
         columns[name]["query"] = np.array(table["query"].to_pylist(), object)
+        by = select_present(table, ["slice"])
+        has_slices |= by.num_columns > 0
+        if not paired or by != select_present(first, ["slice"]):
+            slices = NO_SLICES
+    if has_slices and not slices.values:
+        notes.append("Slices are compared only if all reports have the same queries and slices.")
     if paired:
         leave_out_alike(columns, options)
     notes += shared_notes({name: report.notes for name, report in loaded.items()})
@@ -154,8 +156,8 @@ def same_queries(tables: Tables) -> Tables:
     ids = table_of_first["query"].to_pylist()
     in_order = {first: table_of_first}
     for name, table in others:
-        rows = {query: row for row, query in enumerate(table["query"].to_pylist())}
-        lacking = [query for query in ids if query not in rows]
+        rows = dict(zip(table["query"].to_pylist(), range(len(table)), strict=True))
+        lacking = set(ids) - rows.keys()
         extra = rows.keys() - set(ids)
         if lacking or extra:
             raise OtherQueriesError(
@@ -186,8 +188,7 @@ def _notes_of_paired(tables: Tables) -> Iterator[str]:
     for name, table in others:
         differs = np.zeros(len(table), bool)
         for column in ("judged", "relevant"):
-            if column in table.column_names and column in table_of_first.column_names:
-                differs |= table[column].to_numpy() != table_of_first[column].to_numpy()
+            differs |= table[column].to_numpy() != table_of_first[column].to_numpy()
         differing = int(np.count_nonzero(differs))
         if differing:
             yield f"{name}: queries with other judgments than in {first}: {differing:,}."

@@ -10,7 +10,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..inputs.slices import Value
-from ..measure.messages import visible
 from ..measure.options import Options, choice, whole
 from ..show.drawing import figure_of
 from ..show.tables import Table, counted_text, latex_text, letter_text, number_text, tabular
@@ -25,7 +24,9 @@ from .measured import (
     plotted_names,
     range_text,
     row_counts,
+    select_present,
     slice_rows,
+    slices_in,
 )
 from .notes import first_slices
 from .pairs import SIGNIFICANT, Pair, Testing, opponents, system_names
@@ -34,11 +35,11 @@ from .saved import (
     Evaluation,
     Saved,
     add_figures_of_documents,
+    check_counted,
     saved_columns,
     saved_figures,
     saved_scores,
     saved_slices,
-    slices_in,
     version_in,
 )
 from .significance import differences
@@ -167,17 +168,17 @@ class Comparison(Evaluation):
         if self.testing.paired:
             tests += ["p (t-test)", "p (t-test, Holm)", "won–tied–lost"]
             samples.append("queries needed for the observed difference")
-        pairs: list[tuple[list[str], Pair]] = [([], pair) for pair in self.pairs]
+        pairs = list(zip(self.pairs))  # a row begins with no other name
         tables = [
             self._system_table(level),
             _pair_table(["pair"], pairs, tests, level),
             _pair_table(["pair, at 80% power"], pairs, samples, level),
         ]
         if self.slices:
-            pairs = []
+            rows = []
             for name, queries, pair in slice_pairs(self, SHOWN):
-                pairs.append(([name, counted_text(pair.queries, queries)], pair))
-            tables.append(_pair_table(["slice", "queries", "pair"], pairs, tests[:4], level))
+                rows.append((name, counted_text(pair.queries, queries), pair))
+            tables.append(_pair_table(["slice", "queries", "pair"], rows, tests[:4], level))
         return [*tables, *query_tables(self, 3)]
 
     def _system_table(self, level: str) -> Table:
@@ -205,9 +206,10 @@ class Comparison(Evaluation):
         test = "Welch's t-test of independent samples, which is"
         if testing.paired:
             intervals = str(self.resampling)
+            figures = dict(zip(Pair._fields, zip(*self.pairs, strict=True), strict=True))
             tried = "all permutations: exact"
-            if not all(pair.exact for pair in self.pairs):
-                tried = f"{max(pair.permutations for pair in self.pairs):,} permutations"
+            if not all(figures["exact"]):
+                tried = f"{max(figures['permutations']):,} permutations"
             test = (
                 f"the paired randomization test ({tried}); p (t-test): from the paired t-test. "
                 "Both are"
@@ -241,18 +243,16 @@ class Comparison(Evaluation):
             for name in self.measures:
                 value = self.scores[system][name].value
                 text = number_text(value, places)
-                if value == max(scores[name].value for scores in self.scores.values()):
+                if value == self.scores[self._best(name)][name].value:
                     text = f"\\textbf{{{text}}}"
                 beaten = self._better_than(system, name).replace(" ", "")
                 if beaten:
                     text += f"$^{{{beaten}}}$"
                 cells.append(text)
             rows.append(cells)
-        comments = [f"% {remark}" for remark in (*self.remarks(), visible(self.signature))]
+        begin = [*self._latex_comments(), "\\begin{table}", "\\centering", self._caption()]
         table = tabular("ll" + "c" * len(self.measures), rows)
-        return "\n".join(
-            [*comments, "\\begin{table}", "\\centering", self._caption(), *table, "\\end{table}"]
-        )
+        return "\n".join([*begin, *table, "\\end{table}"])
 
     def _caption(self) -> str:
         testing = self.testing
@@ -274,12 +274,11 @@ class Comparison(Evaluation):
         for system in queries["system"].unique().to_pylist():
             tables[system] = queries.filter(pc.equal(queries["system"], system))
         first = tables[system_names(tables, baseline)[0]]
-        if testing.paired:
-            shared = [name for name in SHARED if name in first.column_names]
-            if any(table.select(shared) != first.select(shared) for table in tables.values()):
-                raise ValueError("queries: must be the same for each system")
+        shared = select_present(first, SHARED)
         columns = {}
         for system, table in tables.items():
+            if testing.paired and select_present(table, SHARED) != shared:
+                raise ValueError("queries: must be the same for each system")
             columns[system] = saved_columns(table, options.names, values["signature"])
         if version_in(values["signature"]).startswith("2."):
             contest = Contest(options, baseline, resampling, testing)
@@ -321,19 +320,18 @@ class Comparison(Evaluation):
         # So many rows of text, and names of this length, fit beside each other.
         if queries:
             self._require_pairs("queries=True")
+            draw = self._draw_queries
             panels = len(self.scores) - 1
             rows, width = 15.0, 5.0
         else:
+            draw = self._draw_means
             panels = len(names) + bool(self.slices)
             systems = len(self.scores)
             rows = max(systems, min(len(self.slices), SHOWN) * systems / 3)
             width = 4.8 + max(map(len, self.scores)) / 13
         figure, axes = figure_of(panels, 1.8 + 0.3 * rows, width, ax=ax, figsize=figsize)
         # With fewer axes, only the first panels are drawn.
-        if queries:
-            self._draw_queries(axes, names[0])
-        else:
-            self._draw_means(axes, names)
+        draw(axes, names)
         return figure
 
     def _draw_means(self, axes: Sequence[Any], names: Sequence[str]) -> None:
@@ -343,18 +341,18 @@ class Comparison(Evaluation):
         for name, panel in zip(names, axes, strict=False):
             pairs = pairs_with(self._reference(name), self.pairs, name)
             plot_means(panel, scores, pairs, name, self.testing)
-        if self.slices and len(axes) > len(names):
+        if len(axes) > len(names):
             rows = slice_rows(self, SHOWN)
             plot_slices(axes[-1], rows, self._reference(first), first)
 
-    def _draw_queries(self, axes: Sequence[Any], name: str) -> None:
+    def _draw_queries(self, axes: Sequence[Any], names: Sequence[str]) -> None:
+        name = names[0]
         reference = self._reference(name)
         rows = self._rows_of(reference)
-        others = [system for system in self.scores if system != reference]
-        for system, panel in zip(others, axes, strict=False):
+        for (system, _), panel in zip(opponents(self.scores, reference), axes, strict=False):
             difference = differences(self._rows_of(system)[name].to_numpy(), rows[name].to_numpy())
             label = f"{name} of {system}\nminus that of {reference}"
-            plot_queries(panel, rows["query"].to_pylist(), difference, label)
+            plot_queries(panel, rows["query"], difference, label)
 
     def _reference(self, name: str) -> str:
         """Return the system from which plots show differences: the baseline, else the best one.
@@ -365,6 +363,9 @@ class Comparison(Evaluation):
             return self.baseline
         if self.testing.alternative != "two-sided":
             return list(self.scores)[-1]
+        return self._best(name)
+
+    def _best(self, name: str) -> str:
         return max(self.scores, key=lambda system: self.scores[system][name].value)
 
 
@@ -372,11 +373,13 @@ def _saved_results(
     values: Saved, columns: BySystem, first: pa.Table, names: Sequence[str], baseline: str | None
 ) -> dict[str, Any]:
     """Return the saved results of a comparison, checked against the values of the queries."""
-    systems = opponents(columns, baseline)
-    expected = [(name, *pair) for name, pair in product(names, systems)]
+    pairs_of_systems = opponents(columns, baseline)
+    expected = [(name, *pair) for name, pair in product(names, pairs_of_systems)]
 
-    def compared(saved: Saved, queries: int, checked: BySystem) -> ComparedSlice:
-        pairs = tuple(Pair(**saved_figures(Pair, pair, "pairs")) for pair in saved["pairs"])
+    def read(saved: Saved) -> ComparedSlice:
+        pairs = []
+        for figures in saved["pairs"]:
+            pairs.append(Pair(**saved_figures(Pair, figures, "pairs", Pair._fields)))
         if [pair[:3] for pair in pairs] != expected:
             raise ValueError(
                 "pairs: must be those of the measures in the signature and of the systems in "
@@ -384,23 +387,18 @@ def _saved_results(
             )
         scores = {}
         for system in columns:
-            scores[system] = saved_scores(
-                saved["scores"][system], names, checked.get(system), f"scores: {system}"
-            )
-        return ComparedSlice(queries, scores, pairs)
+            scores[system] = saved_scores(saved["scores"][system], names, f"scores: {system}")
+        return ComparedSlice(saved["queries"], scores, tuple(pairs))
 
-    whole = compared(values, len(first), columns)
-    parts, mean = saved_slices(values, first)
-    means = None
-    slices = {value: compared(part, part["queries"], {}) for value, part in parts.items()}
-    if mean is not None:
-        means = compared(mean, mean["queries"], {})
-    return {"pairs": whole.pairs, "scores": whole.scores, "slices": slices, "mean_of_slices": means}
+    _, scores, pairs = read({**values, "queries": len(first)})
+    for system, system_columns in columns.items():
+        check_counted(scores[system], system_columns, f"scores: {system}")
+    return {"scores": scores, "pairs": pairs, **saved_slices(values, first, read)}
 
 
 def query_tables(comparison: Comparison, n: int | None, places: int = 4) -> list[Table]:
     """Return tables of the queries that lost, and that gained, most in the first measure."""
-    if n == 0 or not comparison.testing.paired:
+    if not comparison.testing.paired:
         return []
     measure = comparison.measures[0]
     headings: dict[Literal["losses", "gains"], str] = {
@@ -432,13 +430,13 @@ def slice_pairs(comparison: Comparison, most: int | None = None) -> Iterator[tup
 
 def _pair_table(
     headings: Sequence[str],
-    pairs: Iterable[tuple[list[str], Pair]],
+    rows: Iterable[Sequence[Any]],
     columns: Sequence[str],
     level: str,
 ) -> Table:
     """Return a table of pairs with some of their columns; a row may begin with other names."""
     table = [[*headings, "measure", *columns]]
-    for names, pair in pairs:
+    for *names, pair in rows:
         cells = pair.cells(level)
         table.append([*names, pair.title, pair.measure, *(cells[column] for column in columns)])
     return table

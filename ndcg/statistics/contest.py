@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -62,7 +62,7 @@ class Contest(NamedTuple):
     testing: Testing
 
     def results(
-        self, columns: BySystem, slices: Slices | None, saved: Mapping[Value, Saved]
+        self, columns: BySystem, slices: Slices, saved: Mapping[Value, Saved]
     ) -> dict[str, Any]:
         """Return the scores, pairs and slices of a comparison, and the mean of slices.
 
@@ -72,10 +72,7 @@ class Contest(NamedTuple):
         for system, system_columns in columns.items():
             figures[system] = query_figures(system_columns, self.options.names)
         (compared,) = self.corrected([self.compared(figures)])
-        by_slice: dict[Value, ComparedSlice] = {}
-        mean_of_slices = None
-        if slices is not None:
-            by_slice, mean_of_slices = self.compared_slices(figures, slices, saved)
+        by_slice, mean_of_slices = self.compared_slices(figures, slices, saved)
         return {
             "scores": compared.scores,
             "pairs": compared.pairs,
@@ -87,6 +84,8 @@ class Contest(NamedTuple):
         self, figures: BySystem, slices: Slices, saved: Mapping[Value, Saved]
     ) -> tuple[dict[Value, ComparedSlice], ComparedSlice | None]:
         """Return the slices in which systems have two values, and their mean if these are all."""
+        if not slices.values:
+            return {}, None
         compared: dict[Value, ComparedSlice] = {}
         parts: dict[Value, BySystem] = {}
         by_system = {system: dict(in_slices(row, slices)) for system, row in figures.items()}
@@ -102,12 +101,12 @@ class Contest(NamedTuple):
                         add_figures_of_documents(compared[value].scores, saved[value])
                 bar.update(1)
         compared = dict(zip(compared, self.corrected(list(compared.values())), strict=True))
-        # None is no slice.
+        # None is no slice, and the last one.
         parts.pop(None, None)
         if not parts or set(slices.values) - {None} - parts.keys():
             return compared, None
-        (mean_of_slices,) = self.corrected([self.mean_of_slices(parts, compared)])
-        return compared, mean_of_slices
+        (mean,) = self.corrected([self.mean_of_slices(list(parts.values()), compared)])
+        return compared, mean
 
     def compared(self, columns: BySystem) -> ComparedSlice:
         """Return the comparison of systems by the figures of their queries, not yet corrected."""
@@ -126,7 +125,7 @@ class Contest(NamedTuple):
         return [part._replace(pairs=tuple(islice(corrected, len(part.pairs)))) for part in parts]
 
     def mean_of_slices(
-        self, parts: Mapping[Value, BySystem], compared: Mapping[Value, ComparedSlice]
+        self, parts: Sequence[BySystem], compared: Mapping[Value, ComparedSlice]
     ) -> ComparedSlice:
         """Return the comparison of the means of slices, from their figures and comparisons.
 
@@ -134,11 +133,11 @@ class Contest(NamedTuple):
         """
         testing = self.testing
         two_sided = testing.alternative == "two-sided"
-        slices = [compared[value] for value in parts]
-        scores: dict[str, Scores] = {system: {} for system in slices[0].scores}
+        slices = list(compared.values())[: len(parts)]
+        scores: dict[str, Scores] = {system: {} for system in parts[0]}
         pairs = []
         for name in self.options.names:
-            samples = [self._sample(name, columns) for columns in parts.values()]
+            samples = [self._sample(name, columns) for columns in parts]
             values = [sample.values * sample.scale for sample in samples]
             weights = [sample.weight / sample.weight.sum() for sample in samples]
             combined = combine(
@@ -150,7 +149,7 @@ class Contest(NamedTuple):
             together = Sample.of(
                 np.concatenate(values, axis=1),
                 np.concatenate(weights),
-                samples[0].pairs.T.tolist(),
+                samples[0].pairs.T,
             )
             tested = self._tested(name, scores, together)
             for figures, interval in zip(tested, combined[len(scores) :], strict=True):
@@ -168,11 +167,8 @@ class Contest(NamedTuple):
         """Return the values of one result, a row a system, and the pairs to compare."""
         systems = list(columns)
         values = np.array([figures[name][0] for figures in columns.values()])
-        pairs = [
-            (systems.index(system), systems.index(other))
-            for system, other in opponents(systems, self.baseline)
-        ]
-        return Sample.of(values, columns[systems[0]].get("weight"), pairs)
+        pairs = list(map(systems.index, chain(*opponents(systems, self.baseline))))
+        return Sample.of(values, columns[systems[0]]["weight"], pairs)
 
     def _paired(self, name: str, columns: BySystem, scores: Mapping[str, Scores]) -> Iterator[Pair]:
         """Add the scores of one result to the systems' scores, and yield its pairs."""
@@ -232,17 +228,13 @@ class Contest(NamedTuple):
             scores[system] |= score_system(figures, samples_of(figures, [name]), confidence)
             values = figures[name][0]
             samples[system] = values[~np.isnan(values)]
+            if len(samples[system]) < 2:
+                raise ValueError(
+                    f"{system}: a comparison needs at least two queries that have a value; got 1"
+                )
         for systems in opponents(columns, self.baseline):
-            both = []
-            ends = []
-            for system in systems:
-                if len(samples[system]) < 2:
-                    raise ValueError(
-                        f"{system}: a comparison needs at least two queries that have a value; "
-                        "got 1"
-                    )
-                both.append(samples[system])
-                ends.append((scores[system][name].low, scores[system][name].high))
+            both = [samples[system] for system in systems]
+            ends = [scores[system][name][1:3] for system in systems]
             interval, p, detectable = welch(
                 both,
                 ends,

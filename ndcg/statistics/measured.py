@@ -29,13 +29,14 @@ from ..show.tables import Table, count_text, counted_text, interval_text, level_
 from .significance import Interval, Sample, differences, intervals
 
 COUNTS = ("retrieved", "judged", "relevant")
-ORDERED = ("worst", "best", "random order")  # of documents, with a column for every result
 # Up to this many documents, a search for ties, by sorting, takes less time than scoring them in the
 # worst and the best order.
 SORTED = 2_000
 EXCLUDED = ("excluded retrieved", "excluded judged")  # numbers of documents, with `exclude`
 SHOWN = 50  # the most slices in tables and plots
 PIECE = 1 << 19  # documents described at a time: few enough that their memory is reused
+
+NO_SLICES = Slices([], np.empty(0, np.int64))
 
 PerQuery = dict[str, Array]  # columns by name, with a row for every query
 BySystem = dict[str, PerQuery]
@@ -114,6 +115,11 @@ class Slice(NamedTuple):
     queries: int
     scores: Scores
 
+    @property
+    def counted(self) -> set[int]:
+        """The numbers of queries in the means."""
+        return {score.queries for score in self.scores.values()}
+
 
 def slice_rows(result: Any, most: int | None = None) -> list[tuple[str, Any]]:
     """Return the slices of a result by their names, at most so many, and then their mean."""
@@ -137,7 +143,7 @@ def mean_table(
     differ = False
     for names, part in rows:
         table.append(list(names))
-        differ = differ or len({score.queries for score in part.scores.values()}) > 1
+        differ |= len(part.counted) > 1
     for measure in rows[0][1].scores:
         has_queries = differ or len(table[0]) == len(headings)
         cells = [["queries", measure, level]]
@@ -246,11 +252,18 @@ def _unjudged(options: Options, part: Rankings) -> Floats:
     return np.asarray(measure_queries(**arrays, **scoring)["CG"])
 
 
-def query_slices(by: Any, columns: PerQuery) -> Slices | None:
-    """Return the slices of queries, if there are any."""
+def query_slices(by: Any, columns: PerQuery) -> Slices:
+    """Return the slices of queries, of which there may be none."""
     if by is None:
-        return None
+        return NO_SLICES
     return slices_of(by, columns.get("query"), len(columns["ideal"]))
+
+
+def slices_in(table: pa.Table) -> Slices:
+    """Return the slices in a table of queries, of which there may be none."""
+    if "slice" not in table.column_names:
+        return NO_SLICES
+    return slices_of(table["slice"], None, len(table))
 
 
 def leave_out_alike(columns: BySystem, options: Options) -> None:
@@ -259,37 +272,55 @@ def leave_out_alike(columns: BySystem, options: Options) -> None:
     A query has no value for a system if the system lacks it and missing queries are skipped, or if
     the system retrieved nothing for it and the ideal depends on the retrieved documents.
     """
-    systems = list(columns.values())
     for name in options.names:
-        lacking = np.isnan([system_columns[name] for system_columns in systems]).any(axis=0)
-        if not lacking.any():
-            continue
-        for system_columns in systems:
+        lacking = np.isnan(column_of_systems(columns, name)).any(axis=0)
+        for system_columns in columns.values():
             for column in columns_of_values(name):
                 system_columns[column] = np.where(lacking, np.nan, system_columns[column])
     if options.missing == "skip":
         # What one system lacks is skipped for all.
-        missing = np.any([system_columns["missing"] for system_columns in systems], axis=0)
-        for system_columns in systems:
+        missing = np.any(column_of_systems(columns, "missing"), axis=0)
+        for system_columns in columns.values():
             system_columns["missing"] = missing
 
 
+def column_of_systems(columns: BySystem, name: str) -> Array:
+    """Return a column of all systems, with a row for every system."""
+    return np.array([system_columns[name] for system_columns in columns.values()])
+
+
+def array_of(columns: PerQuery, names: Sequence[str]) -> Array:
+    """Return columns as an array, with a row for every column."""
+    return np.array([columns[name] for name in names])
+
+
+def lacks_value(columns: PerQuery, names: Sequence[str]) -> Mask:
+    """Return for every query whether it lacks a value in one of the results."""
+    is_lacking: Mask = np.any(np.isnan(array_of(columns, names)), axis=0)
+    return is_lacking
+
+
 def columns_of_values(name: str) -> list[str]:
-    """Return the columns of a result: its values as they are, and in all the `ORDERED` ways."""
-    return [name, *(f"{order} {name}" for order in ORDERED)]
+    """Return the columns of a result: its values as they are, and for other orders of documents."""
+    return [name, f"worst {name}", f"best {name}", f"random order {name}"]
 
 
-def query_table(columns: PerQuery, slices: Slices | None) -> pa.Table:
+def query_table(columns: PerQuery, slices: Slices) -> pa.Table:
     """Return the table of a report: ids or indices and slices first, missing values as nulls."""
     ids = columns.get("query", np.arange(len(columns["ideal"])))
     hidden = ("query", "ideal", "missing", "retrieved and judged", "all relevant", *EXCLUDED)
     table = {"query": _saved_ids(ids)}
-    if slices is not None:
+    if slices.values:
         table["slice"] = pa.array(np.array(slices.values, object)[slices.code], from_pandas=True)
     for name, column in columns.items():
         if name not in hidden:
             table[name] = pa.array(column, from_pandas=True)
     return pa.table(table)
+
+
+def select_present(table: pa.Table, names: Sequence[str]) -> pa.Table:
+    """Return those of the columns that a table has."""
+    return table.select([name for name in names if name in table.column_names])
 
 
 def row_counts(column: pa.ChunkedArray) -> dict[Any, int]:
@@ -319,12 +350,10 @@ def query_figures(columns: PerQuery, names: Sequence[str]) -> PerQuery:
     best and a random order, times the weight; whether the value depends on the order of ties; the
     numbers of ranked and of unjudged documents; 1; and the weight.
     """
-    figures: PerQuery = {"ideal": columns["ideal"]}
-    if "weight" in columns:
-        figures["weight"] = columns["weight"]
     ones = np.ones(len(columns["ideal"]))
     zeros = np.zeros(len(columns["ideal"]))
     weight = columns.get("weight", ones)
+    figures: PerQuery = {"ideal": columns["ideal"], "weight": weight}
     retrieved = columns.get("retrieved", zeros)  # 0 for values without rankings
     for name in names:
         _, at, k = name.partition("@")
@@ -333,7 +362,7 @@ def query_figures(columns: PerQuery, names: Sequence[str]) -> PerQuery:
             # A larger cutoff would not fit into 64 bits.
             ranked = np.minimum(retrieved, min(int(k), 2**62))
         unjudged = columns.get(f"unjudged{at}{k}", zeros)
-        values = np.array([columns[column] for column in columns_of_values(name)])
+        values = array_of(columns, columns_of_values(name))
         is_tied = affected_by_ties(values[1], values[2])
         is_counted = ~np.isnan(values[0]) & (weight > 0)
         summed = [*(values * weight), is_tied, ranked, unjudged, ones, weight]
@@ -352,15 +381,13 @@ def score_system(figures: PerQuery, samples: Mapping[str, Sample], confidence: f
 
 def samples_of(figures: PerQuery, names: Sequence[str]) -> dict[str, Sample]:
     """Return the values of every result as a sample with one row."""
-    return {name: Sample.of(figures[name][:1], figures.get("weight")) for name in names}
+    return {name: Sample.of(figures[name][:1], figures["weight"]) for name in names}
 
 
 def make_score(name: str, figures: Floats, interval: Interval) -> Score:
     """Return the score of a system in one result, from its figures and its interval."""
-    has_value = ~np.isnan(figures[0])
-    if not has_value.all():
-        # So they are summed as by `compute`.
-        figures = np.compress(has_value, figures, axis=1)
+    # So they are summed as by `compute`.
+    figures = np.compress(~np.isnan(figures[0]), figures, axis=1)
     with np.errstate(over="ignore"):
         sums = figures[1:].sum(axis=1).tolist()
     *means, tied, ranked, unjudged, queries, weight = sums
@@ -398,10 +425,7 @@ def greatest_value(name: str) -> float:
 def in_slices(figures: PerQuery, slices: Slices) -> Iterator[tuple[Value, PerQuery]]:
     """Yield the figures of every slice, whose queries keep their order."""
     order = np.argsort(slices.code, kind="stable")
-    sizes = np.bincount(slices.code, minlength=len(slices.values)).tolist()
+    ends = np.bincount(slices.code, minlength=len(slices.values)).cumsum().tolist()
     in_order = {name: values.take(order, axis=-1) for name, values in figures.items()}
-    start = 0
-    for value, size in zip(slices.values, sizes, strict=True):
-        end = start + size
+    for value, start, end in zip(slices.values, [0, *ends], ends, strict=False):
         yield value, {name: values[..., start:end] for name, values in in_order.items()}
-        start = end

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ..inputs.slices import Value
+from ..inputs.slices import Slices, Value
 from ..measure.messages import Message, mark, marked
 from ..measure.options import Options
 from ..scores.doubts import as_note, sentence_on_missing
 from ..show.tables import number_text
-from .measured import EXCLUDED, SHOWN, PerQuery, Scores
+from .measured import EXCLUDED, SHOWN, PerQuery, Scores, array_of, lacks_value
 from .pairs import SIGNIFICANT, Pair, Testing
 from .significance import FEW, ROUNDING, differences, effective_queries
 
@@ -57,21 +57,21 @@ def few_queries_notes(columns: PerQuery, options: Options) -> Iterator[str]:
 
 def left_out_notes(columns: PerQuery, options: Options) -> Iterator[str]:
     """Yield sentences on the queries that are excluded from a mean, and why."""
-    lacks_value = np.isnan([columns[name] for name in options.names]).any(axis=0)
-    is_skipped = lacks_value & columns["missing"] & (options.missing == "skip")
-    has_no_ideal = lacks_value & ~is_skipped
+    has_no_value = lacks_value(columns, options.names)
+    is_skipped = has_no_value & columns["missing"] & (options.missing == "skip")
+    has_no_ideal = has_no_value & ~is_skipped
     has_no_relevant = has_no_ideal & (columns["ideal"] <= 0)
     reasons = {
         "missing from the run": is_skipped,
         "with no relevant documents": has_no_relevant,
         "with an ideal DCG of 0 or less": has_no_ideal & ~has_no_relevant,
+        "with a weight of 0": columns.get("weight", 1) == 0,
     }
-    if "weight" in columns:
-        reasons["with a weight of 0"] = columns["weight"] == 0
+    queries = len(has_no_value)
     for reason, is_excluded in reasons.items():
         count = np.count_nonzero(is_excluded)
         if count:
-            yield f"Excluded from a mean: {count:,} of {len(is_excluded):,} queries, {reason}."
+            yield f"Excluded from a mean: {count:,} of {queries:,} queries, {reason}."
 
 
 def missing_notes(columns: PerQuery, options: Options) -> Iterator[str]:
@@ -92,7 +92,7 @@ def exclusion_notes(columns: PerQuery, options: Options) -> Iterator[str]:
     """Yield a sentence on the documents that were excluded."""
     if EXCLUDED[0] not in columns:
         return
-    retrieved, judged = (int(columns[name].sum()) for name in EXCLUDED)
+    retrieved, judged = array_of(columns, EXCLUDED).sum(axis=1).tolist()
     if options.exclude_from == "run":
         judged = 0  # they stay in the ideals
     if retrieved or judged:
@@ -118,9 +118,10 @@ def chance_notes(scores: Scores, columns: PerQuery) -> Iterator[str]:
             yield f"{name} is worse than a random order: {expected}. Do higher scores rank first?"
 
 
-def slice_notes(sizes: Sequence[int], lacking: int, lack: str) -> Iterator[str]:
+def slice_notes(slices: Slices, lacking: int, lack: str) -> Iterator[str]:
     """Yield sentences on slices with few queries, and on slices with too few for an interval."""
-    few = sum(queries < FEW for queries in sizes)
+    sizes = np.bincount(slices.code)
+    few = np.count_nonzero(sizes < FEW)
     if few:
         yield (
             f"{few:,} of {len(sizes):,} slices have fewer than {FEW} queries: intervals may miss "

@@ -1,9 +1,10 @@
 """Draw comparisons: the means of systems, slices, and the difference of every query."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from ..measure.ties import Floats
 from ..show.drawing import Mark, draw_mark, draw_rows, legend_above, name_rows
@@ -104,20 +105,20 @@ def plot_slices(
     legend_above(axes)
 
 
-def plot_queries(axes: Any, ids: Sequence[Any], difference: Floats, label: str) -> None:
+def plot_queries(axes: Any, ids: pa.ChunkedArray, difference: Floats, label: str) -> None:
     """Draw the greatest differences of queries, gains on top; a row counts those in between."""
     # Queries without a value, nan, are sorted last.
     order = np.argsort(-difference, kind="stable")[: np.count_nonzero(~np.isnan(difference))]
     values = difference[order].tolist()
-    names = [str(ids[index]) for index in order.tolist()]
-    higher = sum(value > 0 for value in values)
-    lower = sum(value < 0 for value in values)
+    names = list(map(str, ids.take(order).to_pylist()))
+    higher = np.count_nonzero(difference > 0)
+    lower = np.count_nonzero(difference < 0)
     equal = len(values) - higher - lower
     between = len(values) - 2 * EXTREMES
     if between > EXTREMES:
         names[EXTREMES:-EXTREMES] = [f"{between:,} more"]
         values[EXTREMES:-EXTREMES] = [0.0]
-    colors = ["C0" if value > 0 else "C1" for value in values]
+    colors = np.where(np.array(values) > 0, "C0", "C1")
     axes.barh(range(len(values)), values, color=colors, height=0.7)
     name_rows(axes, names)
     axes.axvline(0, color="gray", linewidth=1)

@@ -30,6 +30,7 @@ from .measured import (
     Scores,
     Slice,
     in_slices,
+    lacks_value,
     mean_table,
     plotted_names,
     query_columns,
@@ -39,18 +40,20 @@ from .measured import (
     range_text,
     samples_of,
     score_system,
+    select_present,
     slice_rows,
+    slices_in,
 )
 from .notes import first_slices, notes_of, slice_notes
 from .saved import (
     Evaluation,
     Saved,
+    check_counted,
     check_row_count,
     saved_columns,
     saved_count,
     saved_scores,
     saved_slices,
-    slices_in,
     version_in,
 )
 from .significance import Sample
@@ -108,9 +111,8 @@ class Report(Evaluation):
         means: Table = []
         for name, score in self.scores.items():
             cells = score.cells(level, queries=queries)
-            if not means:
-                means.append(["measure", *cells])
             means.append([name, *cells.values()])
+        means.insert(0, ["measure", *cells])
         counts = [["queries", "count"]]
         for name, text in COUNTED.items():
             if name in self.counts:
@@ -128,6 +130,7 @@ class Report(Evaluation):
         cls, values: Saved, options: Options, queries: pa.Table, resampling: Resampling
     ) -> dict[str, Any]:
         names = options.names
+        queries.select(COUNTS)  # raises an error if one is lacking
         columns = saved_columns(queries, names, values["signature"])
         counts = {}
         for name, count in values["counts"].items():
@@ -137,16 +140,14 @@ class Report(Evaluation):
             results = _scores_and_slices(columns, by, names, resampling.confidence)
             counts |= {"queries": len(queries), "left_out": _left_out(columns, names)}
             return {"counts": counts, **results}
-        scores = saved_scores(values["scores"], names, columns)
+        scores = saved_scores(values["scores"], names)
+        check_counted(scores, columns, "scores")
         check_row_count(counts["queries"], len(queries), "counts")
-        parts, mean = saved_slices(values, queries)
-        means = None
-        slices = {}
-        for value, part in parts.items():
-            slices[value] = Slice(part["queries"], saved_scores(part["scores"], names, None))
-        if mean is not None:
-            means = Slice(mean["queries"], saved_scores(mean["scores"], names, None))
-        return {"counts": counts, "scores": scores, "slices": slices, "mean_of_slices": means}
+
+        def read(part: Saved) -> Slice:
+            return Slice(part["queries"], saved_scores(part["scores"], names))
+
+        return {"counts": counts, "scores": scores, **saved_slices(values, queries, read)}
 
     def lowest(self, n: int | None = 10, measure: str | None = None) -> pa.Table:
         """Return the queries with the lowest values.
@@ -168,12 +169,9 @@ class Report(Evaluation):
             choice("measure", measure, tuple(self.scores))
         if n is not None:
             n = whole("n", n, 0)
-        columns = ["query", "slice", measure, *COUNTS]
-        columns = [name for name in columns if name in self.queries.column_names]
-        is_counted = pc.is_valid(self.queries[measure])
-        if "relevant" in columns:
-            is_counted = pc.and_(is_counted, pc.greater(self.queries["relevant"], 0))
-        table = self.queries.select(columns).filter(is_counted)
+        table = select_present(self.queries, ["query", "slice", measure, *COUNTS])
+        is_counted = pc.and_(pc.is_valid(table[measure]), pc.greater(table["relevant"], 0))
+        table = table.filter(is_counted)
         # Queries with equal values stay in their order.
         return table.take(np.argsort(table[measure].to_numpy(), kind="stable")[:n])
 
@@ -463,9 +461,7 @@ def report_on(
             counts[name.replace(" ", "_")] = int(columns[name].sum())
     is_weighted = inputs.sample_weight is not None
     is_excluding = inputs.exclude is not None
-    parts = results["slices"].values()
-    sizes = [part.queries for part in parts]
-    lacking = sum(any(math.isnan(score.low) for score in part.scores.values()) for part in parts)
+    lacking = sum(min(part.counted) < 2 for part in results["slices"].values())
     result = Report(
         signature=options.signature(weighted=is_weighted, excluding=is_excluding),
         counts=counts,
@@ -473,7 +469,7 @@ def report_on(
         resampling=resampling,
         notes=(
             *notes_of(columns, options, results["scores"], doubts),
-            *slice_notes(sizes, lacking, "have no interval"),
+            *slice_notes(slices, lacking, "have no interval"),
         ),
         **results,
     )
@@ -481,7 +477,7 @@ def report_on(
 
 
 def _scores_and_slices(
-    columns: PerQuery, slices: Slices | None, names: Sequence[str], confidence: float
+    columns: PerQuery, slices: Slices, names: Sequence[str], confidence: float
 ) -> dict[str, Any]:
     figures = query_figures(columns, names)
     scores = score_system(figures, samples_of(figures, names), confidence)
@@ -490,8 +486,7 @@ def _scores_and_slices(
             mean(name, columns[name], columns.get("weight"))  # raises the error
     by_slice: dict[Value, Slice] = {}
     samples: dict[Value, dict[str, Sample]] = {}
-    parts = in_slices(figures, slices) if slices is not None else ()
-    for value, part in parts:
+    for value, part in in_slices(figures, slices):
         samples[value] = samples_of(part, names)
         by_slice[value] = Slice(len(part["ideal"]), score_system(part, samples[value], confidence))
     means = mean_of_slices(samples, by_slice, confidence)
@@ -499,7 +494,5 @@ def _scores_and_slices(
 
 
 def _left_out(columns: PerQuery, names: Sequence[str]) -> int:
-    is_left_out = np.isnan([columns[name] for name in names]).any(axis=0)
-    if "weight" in columns:
-        is_left_out |= columns["weight"] == 0
+    is_left_out = lacks_value(columns, names) | (columns.get("weight", 1) == 0)
     return int(np.count_nonzero(is_left_out))

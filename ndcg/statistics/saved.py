@@ -5,13 +5,13 @@ Figures are checked and believed; what 2.x saved is computed again from the valu
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
 
-from ..inputs.slices import Slices, Value, slices_of
+from ..inputs.slices import Value
 from ..measure.arguments import GAINS
 from ..measure.messages import shown
 from ..measure.options import Options, is_real, measure_of
@@ -170,11 +170,11 @@ def choices_in(signature: str) -> dict[str, str]:
     return choices
 
 
-def saved_figures(kind: Any, saved: Saved, place: str, names: Iterable[str] = ()) -> dict[str, Any]:
-    """Return the saved figures of a named tuple, all or some."""
+def saved_figures(kind: Any, saved: Saved, place: str, names: Iterable[str]) -> dict[str, Any]:
+    """Return the saved figures of a named tuple of these names."""
     types = kind.__annotations__
     figures = {}
-    for name in names or types:
+    for name in names:
         figure = _saved_figure(saved[name], types[name], f"{place}: {name}")
         greatest = GREATEST.get(name)
         if greatest is not None and figure is not None and (figure < 0 or figure > greatest):
@@ -196,23 +196,20 @@ def _saved_figure(value: Any, kind: Any, place: str) -> Any:
     return saved_number(value, place)
 
 
-def saved_scores(
-    saved: Saved, names: Sequence[str], columns: PerQuery | None, place: str = "scores"
-) -> Scores:
-    """Return the saved scores of these names.
-
-    With columns, every score must be the mean of as many queries as have a value.
-    """
+def saved_scores(saved: Saved, names: Sequence[str], place: str = "scores") -> Scores:
+    """Return the saved scores of these names."""
     scores = {}
     for name in names:
-        score = Score(**saved_figures(Score, saved[name], f"{place}: {name}"))
-        if columns is not None:
-            counted = ~np.isnan(columns[name])
-            if "weight" in columns:
-                counted &= columns["weight"] > 0
-            check_row_count(score.queries, int(np.count_nonzero(counted)), f"{place}: {name}")
-        scores[name] = score
+        figures = saved_figures(Score, saved[name], f"{place}: {name}", Score._fields)
+        scores[name] = Score(**figures)
     return scores
+
+
+def check_counted(scores: Scores, columns: PerQuery, place: str) -> None:
+    """Raise an error unless every score is the mean of as many queries as have a value."""
+    for name, score in scores.items():
+        counted = ~np.isnan(columns[name]) & (columns.get("weight", 1) > 0)
+        check_row_count(score.queries, int(np.count_nonzero(counted)), f"{place}: {name}")
 
 
 def add_figures_of_documents(scores: Mapping[str, Scores], saved: Saved) -> None:
@@ -224,28 +221,24 @@ def add_figures_of_documents(scores: Mapping[str, Scores], saved: Saved) -> None
             system_scores[name] = score._replace(**figures)
 
 
-def saved_slices(saved: Saved, table: pa.Table) -> tuple[dict[Value, Saved], Saved | None]:
-    """Return what is saved of slices, by their values, and of their mean; no row may be missing."""
+def saved_slices(saved: Saved, table: pa.Table, read: Callable[[Saved], Any]) -> dict[str, Any]:
+    """Return the saved slices, by their values, and their mean; no row may be missing."""
     rows: dict[Value, int] = {}
     if "slice" in table.column_names:
         rows = row_counts(table["slice"])
     slices = {}
+    named = 0
     for part in saved["slices"]:
         value = part["slice"]
         check_row_count(part["queries"], rows.get(value, 0), f"slices: {shown(value)}")
-        slices[value] = part
+        slices[value] = read(part)
+        if value is not None:
+            named += part["queries"]
     mean = saved["mean_of_slices"]
     if mean is not None:
-        named = sum(rows[value] for value in slices if value is not None)
         check_row_count(mean["queries"], named, "mean_of_slices")
-    return slices, mean
-
-
-def slices_in(table: pa.Table) -> Slices | None:
-    """Return the slices in a table of queries, if there are any."""
-    if "slice" not in table.column_names:
-        return None
-    return slices_of(table["slice"], None, len(table))
+        mean = read(mean)
+    return {"slices": slices, "mean_of_slices": mean}
 
 
 def check_row_count(saved: Any, there: int, place: str) -> None:
@@ -258,13 +251,11 @@ def check_row_count(saved: Any, there: int, place: str) -> None:
 
 def saved_columns(table: pa.Table, names: Sequence[str], signature: str) -> PerQuery:
     """Return the columns of a saved table, nan where values without rankings have none."""
-    for name in ("query", *names):
-        if name not in table.column_names:
-            raise ValueError(f"queries: has no column {name}")
+    table.select(names)  # raises an error if one is lacking
     ids = table["query"].to_pylist()
-    for query, count in Counter(ids).items():
-        if count > 1:
-            raise ValueError(f"queries: query {shown(query)} is given {count} times")
+    if len(set(ids)) < len(ids):
+        ((query, count),) = Counter(ids).most_common(1)
+        raise ValueError(f"queries: query {shown(query)} is given {count} times")
     if "weight" in table.column_names and not any(table["weight"].to_pylist()):
         raise ValueError("queries: weight: is 0 for every query")
     columns = {"ideal": np.ones(len(table))}
