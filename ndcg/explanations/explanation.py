@@ -240,7 +240,7 @@ class Explanation(Readable):
     def plot(self) -> Any:
         """Return a Matplotlib figure: a dot for every convention's score, filled if it is yours."""
         scores = dict(sorted(self._nearest_first(), key=lambda item: item[1]))
-        figure, (axes,) = figure_of(1, height=1.2 + 0.24 * len(scores))
+        figure, (axes,) = figure_of(1, 1.2 + 0.24 * len(scores), 7.0)
         for row, (name, number) in enumerate(scores.items()):
             inside = "C0" if name in self.matches else axes.get_facecolor()
             axes.plot(number, row, "o", color="C0", markerfacecolor=inside)

@@ -8,6 +8,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -234,6 +235,14 @@ def missing_library(feature: str, library: str, packages: str) -> ImportError:
     ImportError('plot needs Matplotlib: pip install matplotlib')
     """
     return ImportError(f"{feature} needs {library}: pip install {packages}")
+
+
+def imported(module: str, feature: str, library: str, packages: str) -> Any:
+    """Return a module of a library that a feature needs; the error says what to install."""
+    try:
+        return import_module(module)
+    except ImportError:
+        raise missing_library(feature, library, packages) from None
 
 
 def warn(problem: str) -> None:

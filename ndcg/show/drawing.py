@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..measure.messages import missing_library, must_be
+from ..measure.messages import imported, must_be
 
 IN_A_ROW = 4  # panels
 # The shapes of dots, since the ten colors repeat, and some readers do not see all of them.
@@ -26,7 +26,7 @@ class Mark(NamedTuple):
 def figure_of(
     panels: int,
     height: float = 4.0,
-    width: float | None = None,
+    width: float = 5.0,
     *,
     ax: Any = None,
     figsize: Any = None,
@@ -35,14 +35,10 @@ def figure_of(
 
     Height and width are the size of a panel in inches, `figsize` the size of the whole figure.
     """
-    try:
-        from matplotlib.axes import Axes
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise missing_library("plot", "Matplotlib", "matplotlib") from None
+    matplotlib = imported("matplotlib.figure", "plot", "Matplotlib", "matplotlib")
     if ax is not None:
         axes = np.ravel(np.array(ax, object)).tolist()
-        are_axes = all(isinstance(item, Axes) for item in axes)
+        are_axes = all(isinstance(item, matplotlib.Axes) for item in axes)
         if not are_axes or not 1 <= len(axes) <= panels:
             raise must_be("ax", f"Matplotlib Axes, or a list of up to {panels}", ax)
         if figsize is not None:
@@ -51,13 +47,11 @@ def figure_of(
         return axes[0].figure, axes
     rows = math.ceil(panels / IN_A_ROW)
     columns = min(panels, IN_A_ROW)
-    if width is None:
-        width = 7 if panels == 1 else 5
     if figsize is None:
         figsize = (columns * width, rows * height)
     try:
         # Without pyplot, which would open a window and keep the figure.
-        figure = Figure(figsize=figsize, layout="constrained")
+        figure = matplotlib.Figure(figsize=figsize, layout="constrained")
     except (TypeError, ValueError):
         raise must_be(
             "figsize", "a width and a height in inches, such as (7, 4)", figsize

@@ -43,6 +43,6 @@ def junit_of(cases: Sequence[Case]) -> str:
             result.text = case.message
         else:
             result.set("message", visible(case.message))
-            result.text = case.text or None
+            result.text = case.text
     ElementTree.indent(suite)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(suite, "unicode")

@@ -54,6 +54,12 @@ class Readable:
     def _remarks(self) -> Sequence[str]:
         raise NotImplementedError
 
+    def _signatures(self) -> list[str]:
+        """Return the signature, if there is one."""
+        if not self.signature:
+            return []
+        return [visible(self.signature)]
+
     def _latex_comments(self) -> list[str]:
         return [f"% {remark}" for remark in (*self.remarks(), visible(self.signature))]
 
@@ -66,8 +72,7 @@ class Readable:
             lines.insert(1, "|---" + "|---:" * (len(table[0]) - 1) + "|")
             parts.append("\n".join(lines))
         parts += map(markdown_text, self.remarks())
-        if self.signature:
-            parts.append(f"Signature: `{visible(self.signature)}`")
+        parts += map("Signature: `{}`".format, self._signatures())
         return "\n\n".join(parts)
 
     def __str__(self) -> str:
@@ -79,9 +84,8 @@ class Readable:
             body = "".join(_html_row(row, "td") for row in rows)
             parts.append(f"<table>{_html_row(header, 'th')}{body}</table>")
         parts += [f"<p>{html.escape(remark)}</p>" for remark in self.remarks()]
-        if self.signature:
-            signature = html.escape(visible(self.signature))
-            parts.append(f"<p>Signature: <code>{signature}</code></p>")
+        signatures = map(html.escape, self._signatures())
+        parts += map("<p>Signature: <code>{}</code></p>".format, signatures)
         return "".join(parts)
 
 
@@ -208,10 +212,7 @@ def _tsv_cell(value: Any) -> str:
 
 
 def _sentences(result: Readable) -> list[str]:
-    sentences = result.remarks()
-    if result.signature:
-        sentences.append(f"Signature: {visible(result.signature)}")
-    return sentences
+    return [*result.remarks(), *map("Signature: {}".format, result._signatures())]
 
 
 def number_text(value: float | None, places: int = 4, sign: str = "") -> str:

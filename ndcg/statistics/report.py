@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from ..inputs.reading import Inputs
 from ..inputs.slices import Slices, Value, slice_name
-from ..measure.messages import missing_library, shown
+from ..measure.messages import imported, missing_library, shown
 from ..measure.options import Cutoffs, Options, QueryOptions, choice, whole
 from ..measure.ties import Mask
 from ..scores.frames import from_frame
@@ -231,11 +231,7 @@ class Report(Evaluation):
         for argument, text in names.items():
             if not isinstance(text, str) or not text.strip():
                 raise ValueError(f"{argument} must be a name; got {shown(text)}")
-        try:
-            from huggingface_hub import EvalResult
-            from huggingface_hub.repocard_data import eval_results_to_model_index
-        except ImportError:
-            raise missing_library("to_model_index", "huggingface_hub", "huggingface_hub") from None
+        hub = imported("huggingface_hub", "to_model_index", "huggingface_hub", "huggingface_hub")
         # The user's fields come last, so that they may replace the others.
         fields = {
             "task_type": task_type,
@@ -256,7 +252,7 @@ class Report(Evaluation):
                 if score.queries < queries:
                     arguments["left_out"] = queries - score.queries
                 arguments["signature"] = self.signature
-                result = EvalResult(
+                result = hub.EvalResult(
                     **fields,
                     metric_type=name.lower(),
                     metric_name=f"{name} {part}" if part else name,
@@ -264,7 +260,8 @@ class Report(Evaluation):
                     metric_args=arguments,
                 )
                 results.append(result)
-        return eval_results_to_model_index(model_name, results)
+        index = hub.repocard_data.eval_results_to_model_index(model_name, results)
+        return list(index)
 
     def to_eval_results(
         self, *, dataset: str, task_id: str, measure: str | None = None, **fields: Any

@@ -10,13 +10,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
-from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..measure.messages import InputError, missing_library
+from ..measure.messages import InputError, imported
 from ..measure.ties import Array, Floats, Mask
 
 # Smaller differences, relative to the values, may be due to rounding.
@@ -528,7 +527,4 @@ def holm(p_values: Floats) -> Floats:
 @cache
 def scipy_special() -> Any:
     """Return SciPy's special functions, which import in a third of the time of scipy.stats."""
-    try:
-        return import_module("scipy.special")
-    except ImportError:
-        raise missing_library("a confidence interval or a test", "SciPy", "scipy") from None
+    return imported("scipy.special", "a confidence interval or a test", "SciPy", "scipy")
