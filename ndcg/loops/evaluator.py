@@ -18,7 +18,7 @@ import numpy as np
 
 from ..inputs.ids import check_query_ids
 from ..inputs.reading import Inputs
-from ..measure.messages import missing_library, renamed, shown, worded
+from ..measure.messages import imported, renamed, shown, worded
 from ..measure.options import Cutoffs, Options, QueryOptions, whole
 from ..statistics.measured import Resampling
 from ..statistics.report import Report, report_on
@@ -42,6 +42,7 @@ class Search:
     queries: Mapping[Any, Any]  # the texts
     corpus: Mapping[Any, Any]
     candidates: IdsByQuery | None  # the documents to rank; None for the corpus
+    documents: list[Any]  # all documents to rank
     depth: int  # how many documents of a query are kept
     judged: IdsByQuery  # documents that are kept at any rank
     score_dtype: str  # the type in which scores are compared, in which documents tie
@@ -52,16 +53,6 @@ class Search:
     chunk: int  # the number of documents, or pairs, that are encoded and scored at a time
     # a function of the embeddings of queries and of documents; None for the model's
     score_function: "ScoreFunction | None"
-
-    def __post_init__(self) -> None:
-        """List the documents to rank."""
-        ranked: Collection[Any] = self.corpus
-        if self.candidates is not None:
-            ranked = set().union(*self.candidates.values())
-        try:
-            self.documents = sorted(ranked)
-        except TypeError:
-            raise ValueError("corpus: ids must be all text or all integers") from None
 
     def run(self, model: Any) -> Run:
         """Return the documents of every query with scores, best first, equal ones by their ids."""
@@ -114,17 +105,15 @@ class Search:
             similarity = self._similarity(model, queries, embeddings, len(texts))
             similarity = self._of_candidates(similarity, start)
             for query, row, judged in self._rows(self.judged, start, len(texts)):
-                values = similarity[row, judged].tolist()
-                for column, score in zip(judged, values, strict=True):
-                    run[query][documents[column]] = score
+                ids = map(documents.__getitem__, judged)
+                run[query].update(zip(ids, similarity[row, judged].tolist(), strict=True))
             similarity, columns = _highest_columns(similarity, self.depth, self.score_dtype)
             both = torch.cat([scores.to(similarity), similarity], dim=1)
             scores, order = _highest_columns(both, self.depth, self.score_dtype)
             places = torch.cat([places.to(columns), columns + start], dim=1).gather(1, order)
         for row, query in enumerate(self.queries):
-            best = {}
-            for score, place in zip(scores[row].tolist(), places[row].tolist(), strict=True):
-                best[self.documents[place]] = score
+            ids = map(self.documents.__getitem__, places[row].tolist())
+            best = dict(zip(ids, scores[row].tolist(), strict=True))
             # Of a judged document that is among the best, both have the same score.
             run[query] = best | run[query]
         return run
@@ -145,7 +134,7 @@ class Search:
             )
         if not similarity.is_floating_point():
             similarity = similarity.double()  # so that -inf can mark documents out of the ranking
-        return -similarity if self.sign < 0 else similarity
+        return similarity * self.sign
 
     def _of_candidates(self, scores: "Tensor", start: int) -> "Tensor":
         """Return the scores of a chunk, -inf for documents that are not candidates of the query."""
@@ -284,9 +273,11 @@ def sentence_transformers_evaluator(
     if exclude is not None:
         _check_mapping("exclude", exclude)
     searched: IdsByQuery = references
+    ranked: Collection[Any] = corpus
     if candidates is not None:
         candidates = _candidates(candidates, queries, corpus, references)
         searched = candidates  # a query without candidates has no ranking
+        ranked = set().union(*candidates.values())
     embedding = _given(truncate_dim=truncate_dim, max_active_dims=max_active_dims)
     sizes = {"corpus_chunk_size": corpus_chunk_size, "batch_size": batch_size, **embedding}
     for argument, size in sizes.items():
@@ -305,10 +296,13 @@ def sentence_transformers_evaluator(
 
         score_function = SimilarityFunction.to_similarity_fn(score_function)
     depth, judged = _kept(parsed, len(corpus), exclude or {}, references)
+    signature = parsed.signature(weighted=sample_weight is not None, excluding=exclude is not None)
+    config = {"signature": signature, **embedding, **prompts}
     search = Search(
         queries={query: queries[query] for query in searched},
         corpus=corpus,
         candidates=candidates,
+        documents=_sorted_ids(ranked),
         depth=depth,
         judged=judged,
         score_dtype=parsed.score_dtype,
@@ -319,14 +313,13 @@ def sentence_transformers_evaluator(
         chunk=corpus_chunk_size,
         score_function=score_function,
     )
-    return evaluator_class(search, report_of, name, write_csv, parsed.names[0], embedding | prompts)
+    return evaluator_class(search, report_of, name, write_csv, parsed.names[0], config)
 
 
 def _judgments(queries: Any, corpus: Any, relevant_docs: Any) -> Run:
     """Return the grades of documents by query; ids without grades have the grade 1."""
-    sides = {"queries": queries, "corpus": corpus, "relevant_docs": relevant_docs}
-    for argument, side in sides.items():
-        _check_mapping(argument, side)
+    _check_mapping("queries", queries)
+    _check_mapping("corpus", corpus)
     _check_in_corpus("relevant_docs", relevant_docs, corpus)
     _check_known("relevant_docs", relevant_docs, queries, "give its text, or remove it")
     _check_texts("queries", queries)
@@ -338,6 +331,13 @@ def _judgments(queries: Any, corpus: Any, relevant_docs: Any) -> Run:
         else:
             judgments[query] = dict.fromkeys(documents, 1)
     return judgments
+
+
+def _sorted_ids(documents: Collection[Any]) -> list[Any]:
+    try:
+        return sorted(documents)
+    except TypeError:
+        raise ValueError("corpus: ids must be all text or all integers") from None
 
 
 def _check_texts(argument: str, texts: Mapping[Any, Any]) -> None:
@@ -372,7 +372,7 @@ def _candidates(
 
 
 def _kept(
-    options: Options, documents: int, exclude: IdsByQuery, references: Run
+    options: Options, documents: int, exclude: IdsByQuery, references: Mapping[Any, Any]
 ) -> tuple[int, IdsByQuery]:
     """Return how many of the documents to keep per query, and which ones at any rank.
 
@@ -383,10 +383,9 @@ def _kept(
     depth = max(filter(None, options.cutoffs))
     # Excluded and ignored documents may be ranked above the others, and are then left out.
     depth += max(map(len, exclude.values()), default=0)
-    if options.ignore_index is not None:
-        depth += max(
-            list(grades.values()).count(options.ignore_index) for grades in references.values()
-        )
+    depth += max(
+        list(grades.values()).count(options.ignore_index) for grades in references.values()
+    )
     if options.judged_only or options.ideal == "retrieved":
         # A judged document beyond the cutoff then moves up, or is in the ideal.
         return depth, references
@@ -493,21 +492,16 @@ class NDCGEvaluator:
 
     def get_config_dict(self) -> dict[str, Any]:
         """Return the signature of scores and the options of embeddings, for the model card."""
-        if self.report is None:
-            return {**self.config}
-        return {"signature": self.report.signature, **self.config}
+        return {**self.config}
 
 
 @cache
 def _evaluator_class() -> Callable[..., Any]:
-    try:
-        from sentence_transformers.base.evaluation import BaseEvaluator
-    except ImportError:
-        library, packages = "sentence-transformers, 6 or newer", '"sentence-transformers>=6"'
-        raise missing_library("sentence_transformers_evaluator", library, packages) from None
-    return type(
-        NDCGEvaluator.__name__, (NDCGEvaluator, BaseEvaluator), {"__doc__": NDCGEvaluator.__doc__}
-    )
+    library, packages = "sentence-transformers, 6 or newer", '"sentence-transformers>=6"'
+    module = "sentence_transformers.base.evaluation"
+    evaluation = imported(module, "sentence_transformers_evaluator", library, packages)
+    bases = (NDCGEvaluator, evaluation.BaseEvaluator)
+    return type(NDCGEvaluator.__name__, bases, {"__doc__": NDCGEvaluator.__doc__})
 
 
 def _blank_evaluator() -> Any:

@@ -73,8 +73,6 @@ class Meter:
                 return
         columns = {"scores": scores, "labels": labels, "mask": mask, "query_ids": query_ids}
         scores, labels, mask, query_ids = settled(columns).values()
-        if query_ids is not None:
-            query_ids = array_of_ids(query_ids)
         if mask is not None:
             scores, labels, query_ids = _without_padding(scores, labels, mask, query_ids)
         if _is_empty(scores) and _is_empty(labels):
@@ -91,7 +89,7 @@ class Meter:
         columns = {
             "predictions": np.asanyarray(scores),
             "references": np.asanyarray(labels),
-            "query_ids": np.asanyarray(query_ids),
+            "query_ids": np.asanyarray(array_of_ids(query_ids)),
         }
         batch = read_rows(columns, self.options.ignore_index)
         check_rows(Inputs(*batch), self.options)  # the queries may have more rows in later batches
@@ -213,10 +211,9 @@ def _exact_sums(values: Values) -> Sums:
 def _added(*several: Sums) -> Sums:
     """Add sums, and return them in few parts."""
     total: Sums = {}
-    for sums in several:
-        for name, (queries, parts) in sums.items():
-            before, parts_before = total.get(name, (0, []))
-            total[name] = before + queries, [*parts_before, *parts]
+    for name, (queries, parts) in chain.from_iterable(sums.items() for sums in several):
+        before, parts_before = total.get(name, (0, []))
+        total[name] = before + queries, [*parts_before, *parts]
     for name, (queries, parts) in total.items():
         try:
             total[name] = queries, exact_parts(parts)
@@ -246,7 +243,7 @@ def _without_padding(
     scores, labels, mask = _of_one_shape(scores=scores, labels=labels, mask=mask)
     if np.ma.is_masked(mask):
         raise ValueError("mask: must not be a masked array; give False or 0 for padding")
-    if mask.dtype.kind not in "biuf" or not np.isin(mask, (0, 1)).all():
+    if not np.isin(mask, (0, 1)).all():
         raise ValueError(
             f"mask: must be True or 1 for a document, False or 0 for padding; got {shown(mask)}"
         )
@@ -255,6 +252,7 @@ def _without_padding(
         scores = np.ma.array(scores, mask=~is_document)
         labels = np.ma.array(labels, mask=~is_document)
         return scores, labels, None
+    query_ids = array_of_ids(query_ids)
     if np.shape(query_ids) != mask.shape:
         raise ValueError(
             "query_ids and mask must have the same shape, with one id per document; got query_ids "
@@ -315,13 +313,16 @@ def read_rows(columns: Mapping[str, Array], ignore_index: float | None) -> Meter
             problem = "must not be masked; label padding as ignore_index does"
             raise ValueError(f"with query_ids, {name} {problem}")
         flat[name] = values.reshape(-1)
-    if len(set(map(len, flat.values()))) > 1:
-        lengths = ", ".join(f"{name} {len(column)}" for name, column in flat.items())
-        raise ValueError(
-            f"with query_ids, predictions, references and ids are one per document; got {lengths}"
-        )
+    check_lengths("with query_ids, predictions, references and ids", flat)
     flat["references"] = _wide(flat["references"], ignore_index)
     return tuple(np.array(column) for column in flat.values())
+
+
+def check_lengths(sides: str, columns: Mapping[str, Any]) -> None:
+    """Raise an error unless columns of documents have the same length."""
+    if len(set(map(len, columns.values()))) > 1:
+        lengths = ", ".join(f"{name} {len(column)}" for name, column in columns.items())
+        raise ValueError(f"{sides} are one per document; got {lengths}")
 
 
 def _wide(labels: Array, ignore_index: float | None) -> Array:
@@ -330,9 +331,9 @@ def _wide(labels: Array, ignore_index: float | None) -> Array:
     Padding is sought in the type of the batch, in which its label may be rounded.
     """
     padding = is_padding(labels, ignore_index)
-    if padding is None or labels.dtype.kind not in "fV" or labels.dtype == np.float64:
+    if padding is None or labels.dtype.kind not in "fV":
         return labels
-    wide = np.asarray(labels, np.float64)
+    wide = np.array(labels, np.float64)  # a copy
     wide[padding] = ignore_index
     return wide
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 from ..inputs.columns import offsets_of
 from ..inputs.reading import Inputs
 from ..inputs.sources import is_sparse
-from ..measure.messages import missing_library, renamed, shown, worded
+from ..measure.messages import imported, renamed, shown, worded
 from ..measure.options import Cutoffs, Options, QueryOptions
 from ..measure.ties import Array
 from ..scores.frames import from_frame
@@ -41,12 +41,9 @@ def scorer(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Any:
             f"a scorer has one result; got {', '.join(names)}; give a dict of scorers, "
             f"scoring={{{names[0]!r}: ndcg.scorer(...), ...}}"
         )
-    try:
-        from sklearn.metrics import make_scorer
-    except ImportError:
-        raise missing_library("scorer", "scikit-learn", "scikit-learn") from None
+    metrics = imported("sklearn.metrics", "scorer", "scikit-learn", "scikit-learn")
     methods = ("decision_function", "predict_proba", "predict")
-    return make_scorer(ndcg, response_method=methods, k=k, **options)
+    return metrics.make_scorer(ndcg, response_method=methods, k=k, **options)
 
 
 def ndcg(
@@ -54,25 +51,8 @@ def ndcg(
 ) -> float:
     """Return the result for a model's scores, called as scikit-learn calls a scorer's function."""
     labels, predicted = _array(y_true), _array(y_score)
-    if groups is None and labels.ndim != 2:
-        request = "enable metadata routing, scorer.set_score_request(groups=True)"
-        hint = f'{request}, and pass params={{"groups": groups}}'
-        raise ValueError(
-            f"groups are missing, so the queries of rows are unknown; {hint}. Only a 2-D y, with "
-            "one row per query, needs no groups"
-        )
-    if predicted.shape != labels.shape:
-        models = "by a ranker, a regressor or a classifier of two classes"
-        hint = f"one score per label is needed: {models}"
-        raise ValueError(
-            f"predictions: the model gives scores of shape {predicted.shape} for labels of shape "
-            f"{labels.shape}; {hint}"
-        )
     if groups is None:
-        if sample_weight is not None:
-            # Without its index, which is that of the labels.
-            sample_weight = np.asanyarray(sample_weight)
-        inputs = Inputs(predicted, labels, sample_weight=sample_weight)
+        inputs = _by_position(predicted, labels, sample_weight)
     else:
         inputs = _grouped(predicted, labels, groups, sample_weight)
     try:
@@ -86,8 +66,35 @@ def _array(side: Any) -> Any:
     return side if is_sparse(side) else np.asanyarray(side)
 
 
+def _check_shapes(predicted: Any, labels: Any) -> None:
+    if predicted.shape != labels.shape:
+        models = "by a ranker, a regressor or a classifier of two classes"
+        hint = f"one score per label is needed: {models}"
+        raise ValueError(
+            f"predictions: the model gives scores of shape {predicted.shape} for labels of shape "
+            f"{labels.shape}; {hint}"
+        )
+
+
+def _by_position(predicted: Any, labels: Any, sample_weight: Any) -> Inputs:
+    """Return inputs of a row per query."""
+    if labels.ndim != 2:
+        request = "enable metadata routing, scorer.set_score_request(groups=True)"
+        hint = f'{request}, and pass params={{"groups": groups}}'
+        raise ValueError(
+            f"groups are missing, so the queries of rows are unknown; {hint}. Only a 2-D y, with "
+            "one row per query, needs no groups"
+        )
+    _check_shapes(predicted, labels)
+    if sample_weight is not None:
+        # Without its index, which is that of the labels.
+        sample_weight = np.asanyarray(sample_weight)
+    return Inputs(predicted, labels, sample_weight=sample_weight)
+
+
 def _grouped(predicted: Any, labels: Any, groups: Any, sample_weight: Any) -> Inputs:
     """Return inputs of a row per document, with the query in groups."""
+    _check_shapes(predicted, labels)
     columns = {"y_score": predicted, "y_true": labels, "groups": array_of_ids(groups)}
     weight = None
     if sample_weight is not None:
@@ -198,11 +205,7 @@ def _results(
 ) -> dict[str, Any]:
     """Return the results of queries with contiguous rows, with one score for every row."""
     predictions, labels = np.asanyarray(predictions), np.asanyarray(labels)
-    if predictions.shape != labels.shape:
-        raise ValueError(
-            f"predictions: must be one score per row; got scores of shape {predictions.shape} "
-            f"for labels of shape {labels.shape}"
-        )
+    _check_shapes(predictions, labels)
     offsets = pa.array(begins, pa.int32())
     score_lists = pa.ListArray.from_arrays(offsets, pa.array(predictions))
     label_lists = pa.ListArray.from_arrays(offsets, pa.array(labels))

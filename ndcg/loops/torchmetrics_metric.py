@@ -9,9 +9,10 @@ from uuid import uuid4
 import numpy as np
 
 from ..inputs.reading import Inputs
-from ..measure.messages import missing_library, must_be
+from ..measure.messages import imported, must_be
 from ..measure.options import Cutoffs, Options, QueryOptions
 from ..scores.queries import measure_inputs
+from .meter import check_lengths
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -52,11 +53,9 @@ def restored_metric() -> Any:
 
 @cache
 def _metric_class() -> Any:
-    try:
-        from torchmetrics import Metric
-    except ImportError:
-        raise missing_library("torchmetrics_metric", "torchmetrics", "torch torchmetrics") from None
-    return type(NDCGMetric.__name__, (NDCGMetric, Metric), {"__doc__": NDCGMetric.__doc__})
+    packages = "torch torchmetrics"
+    library = imported("torchmetrics", "torchmetrics_metric", "torchmetrics", packages)
+    return type(NDCGMetric.__name__, (NDCGMetric, library.Metric), {"__doc__": NDCGMetric.__doc__})
 
 
 class NDCGMetric:
@@ -95,11 +94,7 @@ class NDCGMetric:
             return
         given = {"preds": preds, "target": target, "indexes": indexes}
         batch = {name: column.detach().reshape(-1) for name, column in given.items()}
-        if len(set(map(len, batch.values()))) > 1:
-            lengths = ", ".join(f"{name} {len(column)}" for name, column in batch.items())
-            raise ValueError(
-                f"with indexes, preds, target and indexes are one per document; got {lengths}"
-            )
+        check_lengths("with indexes, preds, target and indexes", batch)
         if indexes.is_floating_point():
             raise must_be("indexes", "integers, the id of each document's query", indexes.dtype)
         labels = _with_exact_padding(batch["target"], self.options.ignore_index)
@@ -116,8 +111,8 @@ class NDCGMetric:
         for name in self.rows:
             column = getattr(self, name)
             # A sync has concatenated it already, and nothing concatenates an empty list.
-            if isinstance(column, list) and column:
-                column = torch.cat(column)
+            if isinstance(column, list):
+                column = torch.cat([self._no_rows(name), *column])
             columns.append(column)
         sums, counts = self.sums, self.counts
         if len(columns[0]):
@@ -129,15 +124,17 @@ class NDCGMetric:
 
     def sync(self, *args: Any, **options: Any) -> None:
         """Gather the states of all processes."""
-        import torch
-
         for name in self.rows:
             column = getattr(self, name)
             if isinstance(column, list) and not column:
-                # A process without rows sends no numbers, in the types of the others.
-                dtype = getattr(torch, self.rows[name])
-                column.append(torch.empty(0, dtype=dtype, device=self.device))
+                column.append(self._no_rows(name))
         super().sync(*args, **options)  # type: ignore[misc]
+
+    def _no_rows(self, name: str) -> "Tensor":
+        """Return a column without numbers, in the type that it has in all processes."""
+        import torch
+
+        return torch.empty(0, dtype=getattr(torch, self.rows[name]), device=self.device)
 
     def set_dtype(self, dst_type: Any) -> Any:
         """Leave the states as they are, since in fewer bits different ids may be the same."""

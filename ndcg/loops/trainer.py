@@ -1,6 +1,7 @@
 """The metric for `transformers.Trainer(compute_metrics=...)`."""
 
 from collections.abc import Mapping
+from contextlib import ExitStack
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
@@ -62,17 +63,14 @@ class TrainerMetrics:
         """
         if compute_result is None:
             self.reset()
-        try:
+        with ExitStack() as after:
+            after.callback(self.reset)
             for batch in _batches(*_outputs(evaluation)):
                 self._add(*batch)
-            if compute_result is False:
-                return {}
-            result = self._result()
-        except BaseException:
-            self.reset()
-            raise
-        self.reset()
-        return result
+            if compute_result is not False:
+                return self._result()
+            after.pop_all()  # the batches are kept
+        return {}
 
     def _result(self) -> dict[str, Any]:
         if not self._batches:
@@ -98,7 +96,7 @@ class TrainerMetrics:
         self._batches.append(read_rows(columns, self.options.ignore_index))
 
     def _add_queries(self, scores: Any, labels: Any) -> None:
-        if labels.ndim == 2 and scores.shape[2:] == (1,):
+        if scores.shape == (*labels.shape, 1):
             # Of a model with one output for a document.
             scores = scores[..., 0]
         if scores.ndim != 2 or scores.shape != labels.shape:
@@ -207,8 +205,7 @@ def _differ(evaluated: Array, labels: Array) -> Mask:
     # bfloat16 is the upper half of a float32, rounded half to even.
     bits = single.view(np.uint32)
     bfloat16 = ((bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000).view(np.float32)
-    for rounded in (single, half, bfloat16):
-        differ &= evaluated != rounded
+    differ &= (evaluated != np.stack([single, half, bfloat16])).all(axis=0)
     return differ
 
 
@@ -259,7 +256,7 @@ def trainer_metrics(
 
 
 def _outputs(evaluation: Any) -> tuple[Any, Any, Any]:
-    if hasattr(evaluation, "predictions") and hasattr(evaluation, "label_ids"):
+    if hasattr(evaluation, "label_ids"):
         # The result of Trainer.predict has no inputs.
         return evaluation.predictions, evaluation.label_ids, getattr(evaluation, "inputs", None)
     # A third value could be the inputs or the losses.

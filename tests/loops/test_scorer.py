@@ -308,7 +308,7 @@ def test_lightgbm_finds_its_own_number_at_every_round(ndcg: Metric, weighted: bo
             np.zeros((3, 2)),
             [3],
             None,
-            r"predictions: .* got scores of shape \(3, 2\) for labels of shape \(3,\)",
+            r"predictions: .* gives scores of shape \(3, 2\) for labels of shape \(3,\)",
         ),
     ],
     ids=str,
