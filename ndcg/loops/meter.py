@@ -7,9 +7,10 @@ later.
 
 import math
 import sys
-from collections.abc import Iterable, Mapping, Sequence, Sized
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
+from operator import length_hint
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
@@ -225,8 +226,8 @@ def _added(*several: Sums) -> Sums:
 def _is_empty(side: Any) -> bool:
     if hasattr(side, "shape"):  # a sparse matrix has no length
         return bool(side.shape[:1] == (0,))
-    # A single number is refused later.
-    return isinstance(side, Sized) and not len(side)
+    # A single number has no length, and is refused later.
+    return length_hint(side, 1) == 0
 
 
 def array_of_ids(ids: Any) -> Any:

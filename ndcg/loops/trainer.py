@@ -16,7 +16,7 @@ from ..measure.options import AGGREGATION_OPTIONS, Cutoffs, Options, ScoringOpti
 from ..measure.ties import Array, Mask
 from ..scores.means import mean
 from ..scores.queries import NOTHING_TO_SCORE, concatenated_parts, measure_inputs
-from .meter import array_of_ids, concatenated, read_rows
+from .meter import array_of_ids, check_lengths, concatenated, read_rows
 
 
 class TrainerMetrics:
@@ -159,9 +159,7 @@ class _Columns(NamedTuple):
             raise InputError(
                 f"{mark('references')} hold text, which no model receives; {hint}"
             ) from None
-        if len(codes) != len(labels):
-            needs = "query_ids and references must have the same length, one row per document"
-            raise ValueError(f"{needs}; got query_ids {len(codes)}, references {len(labels)}")
+        check_lengths("query_ids and references", {"query_ids": codes, "references": labels})
         known = present
         if known is None:
             known = labels == labels  # nan is a missing label
