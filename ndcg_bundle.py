@@ -30,9 +30,9 @@ import unicodedata
 import warnings
 from bisect import bisect_right
 from collections import Counter, deque
-from collections.abc import Callable, Collection, Generator, Hashable, Iterable, Iterator, Mapping, Sequence, Set, Sized
+from collections.abc import Callable, Collection, Generator, Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, redirect_stderr, redirect_stdout, suppress
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext, redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date
 from decimal import Decimal, InvalidOperation
@@ -43,7 +43,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from itertools import accumulate, chain, combinations, compress, count, cycle, groupby, islice, pairwise, permutations, product, repeat, starmap
 from numbers import Integral, Number, Real
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from operator import attrgetter, itemgetter, length_hint
 from pathlib import Path
 from types import MappingProxyType, NoneType, SimpleNamespace
@@ -997,6 +997,14 @@ def missing_library(feature: str, library: str, packages: str) -> ImportError:
     ImportError('plot needs Matplotlib: pip install matplotlib')
     """
     return ImportError(f"{feature} needs {library}: pip install {packages}")
+
+
+def imported(module: str, feature: str, library: str, packages: str) -> Any:
+    """Return a module of a library that a feature needs; the error says what to install."""
+    try:
+        return import_module(module)
+    except ImportError:
+        raise missing_library(feature, library, packages) from None
 
 
 def warn(problem: str) -> None:
@@ -2910,6 +2918,15 @@ class Readable:
     def _remarks(self) -> Sequence[str]:
         raise NotImplementedError
 
+    def _signatures(self) -> list[str]:
+        """Return the signature, if there is one."""
+        if not self.signature:
+            return []
+        return [visible(self.signature)]
+
+    def _latex_comments(self) -> list[str]:
+        return [f"% {remark}" for remark in (*self.remarks(), visible(self.signature))]
+
     def to_markdown(self) -> str:
         """Return tables and notes as Markdown."""
         parts = []
@@ -2919,8 +2936,7 @@ class Readable:
             lines.insert(1, "|---" + "|---:" * (len(table[0]) - 1) + "|")
             parts.append("\n".join(lines))
         parts += map(markdown_text, self.remarks())
-        if self.signature:
-            parts.append(f"Signature: `{visible(self.signature)}`")
+        parts += map("Signature: `{}`".format, self._signatures())
         return "\n\n".join(parts)
 
     def __str__(self) -> str:
@@ -2932,9 +2948,8 @@ class Readable:
             body = "".join(_html_row(row, "td") for row in rows)
             parts.append(f"<table>{_html_row(header, 'th')}{body}</table>")
         parts += [f"<p>{html.escape(remark)}</p>" for remark in self.remarks()]
-        if self.signature:
-            signature = html.escape(visible(self.signature))
-            parts.append(f"<p>Signature: <code>{signature}</code></p>")
+        signatures = map(html.escape, self._signatures())
+        parts += map("<p>Signature: <code>{}</code></p>".format, signatures)
         return "".join(parts)
 
 
@@ -2979,7 +2994,7 @@ def _widths(table: Table) -> list[int]:
 
 def latex_of(result: Readable) -> str:
     """Return tables as LaTeX tabulars, after comments with the remarks and the signature."""
-    lines = [f"% {remark}" for remark in (*result.remarks(), visible(result.signature))]
+    lines = result._latex_comments()
     for table in result.tables():
         columns = "l" + "r" * (len(table[0]) - 1)
         lines += tabular(columns, [list(map(latex_text, row)) for row in table])
@@ -3061,10 +3076,7 @@ def _tsv_cell(value: Any) -> str:
 
 
 def _sentences(result: Readable) -> list[str]:
-    sentences = result.remarks()
-    if result.signature:
-        sentences.append(f"Signature: {visible(result.signature)}")
-    return sentences
+    return [*result.remarks(), *map("Signature: {}".format, result._signatures())]
 
 
 def number_text(value: float | None, places: int = 4, sign: str = "") -> str:
@@ -18168,7 +18180,7 @@ class Mark(NamedTuple):
 def figure_of(
     panels: int,
     height: float = 4.0,
-    width: float | None = None,
+    width: float = 5.0,
     *,
     ax: Any = None,
     figsize: Any = None,
@@ -18177,14 +18189,10 @@ def figure_of(
 
     Height and width are the size of a panel in inches, `figsize` the size of the whole figure.
     """
-    try:
-        from matplotlib.axes import Axes
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise missing_library("plot", "Matplotlib", "matplotlib") from None
+    matplotlib = imported("matplotlib.figure", "plot", "Matplotlib", "matplotlib")
     if ax is not None:
         axes = np.ravel(np.array(ax, object)).tolist()
-        are_axes = all(isinstance(item, Axes) for item in axes)
+        are_axes = all(isinstance(item, matplotlib.Axes) for item in axes)
         if not are_axes or not 1 <= len(axes) <= panels:
             raise must_be("ax", f"Matplotlib Axes, or a list of up to {panels}", ax)
         if figsize is not None:
@@ -18193,13 +18201,11 @@ def figure_of(
         return axes[0].figure, axes
     rows = math.ceil(panels / IN_A_ROW)
     columns = min(panels, IN_A_ROW)
-    if width is None:
-        width = 7 if panels == 1 else 5
     if figsize is None:
         figsize = (columns * width, rows * height)
     try:
         # Without pyplot, which would open a window and keep the figure.
-        figure = Figure(figsize=figsize, layout="constrained")
+        figure = matplotlib.Figure(figsize=figsize, layout="constrained")
     except (TypeError, ValueError):
         raise must_be(
             "figsize", "a width and a height in inches, such as (7, 4)", figsize
@@ -18900,7 +18906,7 @@ class Explanation(Readable):
     def plot(self) -> Any:
         """Return a Matplotlib figure: a dot for every convention's score, filled if it is yours."""
         scores = dict(sorted(self._nearest_first(), key=lambda item: item[1]))
-        figure, (axes,) = figure_of(1, height=1.2 + 0.24 * len(scores))
+        figure, (axes,) = figure_of(1, 1.2 + 0.24 * len(scores), 7.0)
         for row, (name, number) in enumerate(scores.items()):
             inside = "C0" if name in self.matches else axes.get_facecolor()
             axes.plot(number, row, "o", color="C0", markerfacecolor=inside)
@@ -19397,28 +19403,27 @@ class Sample:
     scale: float
 
     @classmethod
-    def of(
-        cls, values: Floats, weight: Floats | None = None, pairs: Sequence[tuple[int, int]] = ()
-    ) -> "Sample":
+    def of(cls, values: Floats, weight: Floats | None = None, pairs: ArrayLike = ()) -> "Sample":
         """Return the sample without queries of weight 0 or without a value: nan in all rows.
 
-        With pairs, it is an error if fewer than two queries count.
+        `pairs` are the rows of a pair, of the next pair, and so on. With pairs, it is an error if
+        fewer than two queries count.
         """
         scipy_special()
         if weight is None:
             weight = np.ones(values.shape[1])
         counted = ~np.isnan(values[0]) & (weight > 0)
-        if not counted.all():
-            # So every row is contiguous, and summed as it is alone.
-            values = np.compress(counted, values, axis=1)
-            weight = weight[counted]
+        # So every row is contiguous, and summed as it is alone.
+        values = np.compress(counted, values, axis=1)
+        weight = weight[counted]
         weight = weight / weight.max(initial=0)
-        if pairs and len(weight) < 2:
+        both = np.array(pairs, np.intp).reshape(-1, 2).T
+        if both.size and len(weight) < 2:
             raise InputError(
                 f"a comparison needs at least two queries that have a value; got {len(weight)}"
             )
         scale = power_of_two(np.abs(values).max(initial=0))
-        return cls(values / scale, weight, np.array(pairs, np.intp).reshape(-1, 2).T, scale)
+        return cls(values / scale, weight, both, scale)
 
     @cached_property
     def by_query(self) -> Floats:
@@ -19637,9 +19642,8 @@ def _exact_p(shares: Floats, two_sided: bool) -> float:
     other.sort()
     least = total - ROUNDING * (one[-1] + other[-1])
     as_great = one.size * other.size - int(other.searchsorted(least - one).sum())
-    if two_sided:
-        # By symmetry, as many are as far below 0.
-        as_great *= 2
+    # By symmetry, as many are as far below 0.
+    as_great *= 1 + two_sided
     return min(1.0, as_great / 2.0 ** len(shares))
 
 
@@ -19734,12 +19738,10 @@ def _t_tests(shares: Floats, two_sided: bool) -> list[float]:
 
 def t_test(beyond: float, error: float, freedom: float, two_sided: bool) -> float:
     """Return the p-value of a difference by Student's t, from `distance_beyond` and its error."""
+    distance = abs(beyond) if two_sided else beyond
     if error:
-        t = beyond / error
-        tail = -abs(t) if two_sided else -t
-        return (1 + two_sided) * float(scipy_special().stdtr(freedom, tail))
-    is_beyond = beyond > 0 or (two_sided and beyond < 0)
-    return 0.0 if is_beyond else 1.0
+        return (1 + two_sided) * float(scipy_special().stdtr(freedom, -distance / error))
+    return 0.0 if distance > 0 else 1.0
 
 
 def distance_beyond(difference: Any, alternative: str, margin: float) -> Any:
@@ -19819,22 +19821,20 @@ def holm(p_values: Floats) -> Floats:
 @cache
 def scipy_special() -> Any:
     """Return SciPy's special functions, which import in a third of the time of scipy.stats."""
-    try:
-        return import_module("scipy.special")
-    except ImportError:
-        raise missing_library("a confidence interval or a test", "SciPy", "scipy") from None
+    return imported("scipy.special", "a confidence interval or a test", "SciPy", "scipy")
 
 
 # ndcg/statistics/measured.py: Compute columns with a row per query, for one or several systems, and scores from these columns.
 
 COUNTS = ("retrieved", "judged", "relevant")
-ORDERED = ("worst", "best", "random order")  # of documents, with a column for every result
 # Up to this many documents, a search for ties, by sorting, takes less time than scoring them in the
 # worst and the best order.
 SORTED = 2_000
 EXCLUDED = ("excluded retrieved", "excluded judged")  # numbers of documents, with `exclude`
 SHOWN = 50  # the most slices in tables and plots
 PIECE = 1 << 19  # documents described at a time: few enough that their memory is reused
+
+NO_SLICES = Slices([], np.empty(0, np.int64))
 
 PerQuery = dict[str, Array]  # columns by name, with a row for every query
 BySystem = dict[str, PerQuery]
@@ -19913,6 +19913,11 @@ class Slice(NamedTuple):
     queries: int
     scores: Scores
 
+    @property
+    def counted(self) -> set[int]:
+        """The numbers of queries in the means."""
+        return {score.queries for score in self.scores.values()}
+
 
 def slice_rows(result: Any, most: int | None = None) -> list[tuple[str, Any]]:
     """Return the slices of a result by their names, at most so many, and then their mean."""
@@ -19936,7 +19941,7 @@ def mean_table(
     differ = False
     for names, part in rows:
         table.append(list(names))
-        differ = differ or len({score.queries for score in part.scores.values()}) > 1
+        differ |= len(part.counted) > 1
     for measure in rows[0][1].scores:
         has_queries = differ or len(table[0]) == len(headings)
         cells = [["queries", measure, level]]
@@ -20045,11 +20050,18 @@ def _unjudged(options: Options, part: Rankings) -> Floats:
     return np.asarray(measure_queries(**arrays, **scoring)["CG"])
 
 
-def query_slices(by: Any, columns: PerQuery) -> Slices | None:
-    """Return the slices of queries, if there are any."""
+def query_slices(by: Any, columns: PerQuery) -> Slices:
+    """Return the slices of queries, of which there may be none."""
     if by is None:
-        return None
+        return NO_SLICES
     return slices_of(by, columns.get("query"), len(columns["ideal"]))
+
+
+def slices_in(table: pa.Table) -> Slices:
+    """Return the slices in a table of queries, of which there may be none."""
+    if "slice" not in table.column_names:
+        return NO_SLICES
+    return slices_of(table["slice"], None, len(table))
 
 
 def leave_out_alike(columns: BySystem, options: Options) -> None:
@@ -20058,37 +20070,55 @@ def leave_out_alike(columns: BySystem, options: Options) -> None:
     A query has no value for a system if the system lacks it and missing queries are skipped, or if
     the system retrieved nothing for it and the ideal depends on the retrieved documents.
     """
-    systems = list(columns.values())
     for name in options.names:
-        lacking = np.isnan([system_columns[name] for system_columns in systems]).any(axis=0)
-        if not lacking.any():
-            continue
-        for system_columns in systems:
+        lacking = np.isnan(column_of_systems(columns, name)).any(axis=0)
+        for system_columns in columns.values():
             for column in columns_of_values(name):
                 system_columns[column] = np.where(lacking, np.nan, system_columns[column])
     if options.missing == "skip":
         # What one system lacks is skipped for all.
-        missing = np.any([system_columns["missing"] for system_columns in systems], axis=0)
-        for system_columns in systems:
+        missing = np.any(column_of_systems(columns, "missing"), axis=0)
+        for system_columns in columns.values():
             system_columns["missing"] = missing
 
 
+def column_of_systems(columns: BySystem, name: str) -> Array:
+    """Return a column of all systems, with a row for every system."""
+    return np.array([system_columns[name] for system_columns in columns.values()])
+
+
+def array_of(columns: PerQuery, names: Sequence[str]) -> Array:
+    """Return columns as an array, with a row for every column."""
+    return np.array([columns[name] for name in names])
+
+
+def lacks_value(columns: PerQuery, names: Sequence[str]) -> Mask:
+    """Return for every query whether it lacks a value in one of the results."""
+    is_lacking: Mask = np.any(np.isnan(array_of(columns, names)), axis=0)
+    return is_lacking
+
+
 def columns_of_values(name: str) -> list[str]:
-    """Return the columns of a result: its values as they are, and in all the `ORDERED` ways."""
-    return [name, *(f"{order} {name}" for order in ORDERED)]
+    """Return the columns of a result: its values as they are, and for other orders of documents."""
+    return [name, f"worst {name}", f"best {name}", f"random order {name}"]
 
 
-def query_table(columns: PerQuery, slices: Slices | None) -> pa.Table:
+def query_table(columns: PerQuery, slices: Slices) -> pa.Table:
     """Return the table of a report: ids or indices and slices first, missing values as nulls."""
     ids = columns.get("query", np.arange(len(columns["ideal"])))
     hidden = ("query", "ideal", "missing", "retrieved and judged", "all relevant", *EXCLUDED)
     table = {"query": _saved_ids(ids)}
-    if slices is not None:
+    if slices.values:
         table["slice"] = pa.array(np.array(slices.values, object)[slices.code], from_pandas=True)
     for name, column in columns.items():
         if name not in hidden:
             table[name] = pa.array(column, from_pandas=True)
     return pa.table(table)
+
+
+def select_present(table: pa.Table, names: Sequence[str]) -> pa.Table:
+    """Return those of the columns that a table has."""
+    return table.select([name for name in names if name in table.column_names])
 
 
 def row_counts(column: pa.ChunkedArray) -> dict[Any, int]:
@@ -20118,12 +20148,10 @@ def query_figures(columns: PerQuery, names: Sequence[str]) -> PerQuery:
     best and a random order, times the weight; whether the value depends on the order of ties; the
     numbers of ranked and of unjudged documents; 1; and the weight.
     """
-    figures: PerQuery = {"ideal": columns["ideal"]}
-    if "weight" in columns:
-        figures["weight"] = columns["weight"]
     ones = np.ones(len(columns["ideal"]))
     zeros = np.zeros(len(columns["ideal"]))
     weight = columns.get("weight", ones)
+    figures: PerQuery = {"ideal": columns["ideal"], "weight": weight}
     retrieved = columns.get("retrieved", zeros)  # 0 for values without rankings
     for name in names:
         _, at, k = name.partition("@")
@@ -20132,7 +20160,7 @@ def query_figures(columns: PerQuery, names: Sequence[str]) -> PerQuery:
             # A larger cutoff would not fit into 64 bits.
             ranked = np.minimum(retrieved, min(int(k), 2**62))
         unjudged = columns.get(f"unjudged{at}{k}", zeros)
-        values = np.array([columns[column] for column in columns_of_values(name)])
+        values = array_of(columns, columns_of_values(name))
         is_tied = affected_by_ties(values[1], values[2])
         is_counted = ~np.isnan(values[0]) & (weight > 0)
         summed = [*(values * weight), is_tied, ranked, unjudged, ones, weight]
@@ -20151,15 +20179,13 @@ def score_system(figures: PerQuery, samples: Mapping[str, Sample], confidence: f
 
 def samples_of(figures: PerQuery, names: Sequence[str]) -> dict[str, Sample]:
     """Return the values of every result as a sample with one row."""
-    return {name: Sample.of(figures[name][:1], figures.get("weight")) for name in names}
+    return {name: Sample.of(figures[name][:1], figures["weight"]) for name in names}
 
 
 def make_score(name: str, figures: Floats, interval: Interval) -> Score:
     """Return the score of a system in one result, from its figures and its interval."""
-    has_value = ~np.isnan(figures[0])
-    if not has_value.all():
-        # So they are summed as by `compute`.
-        figures = np.compress(has_value, figures, axis=1)
+    # So they are summed as by `compute`.
+    figures = np.compress(~np.isnan(figures[0]), figures, axis=1)
     with np.errstate(over="ignore"):
         sums = figures[1:].sum(axis=1).tolist()
     *means, tied, ranked, unjudged, queries, weight = sums
@@ -20197,13 +20223,10 @@ def greatest_value(name: str) -> float:
 def in_slices(figures: PerQuery, slices: Slices) -> Iterator[tuple[Value, PerQuery]]:
     """Yield the figures of every slice, whose queries keep their order."""
     order = np.argsort(slices.code, kind="stable")
-    sizes = np.bincount(slices.code, minlength=len(slices.values)).tolist()
+    ends = np.bincount(slices.code, minlength=len(slices.values)).cumsum().tolist()
     in_order = {name: values.take(order, axis=-1) for name, values in figures.items()}
-    start = 0
-    for value, size in zip(slices.values, sizes, strict=True):
-        end = start + size
+    for value, start, end in zip(slices.values, [0, *ends], ends, strict=False):
         yield value, {name: values[..., start:end] for name, values in in_order.items()}
-        start = end
 
 
 # ndcg/statistics/independent.py: Means of independent samples: their mean, as of slices, and their difference, with intervals.
@@ -20280,7 +20303,7 @@ def mean_of_slices(
         scores = [slices[value].scores[name] for value in named]
         counted = [samples[value][name] for value in named if slices[value].scores[name].queries]
         interval = NO_INTERVAL
-        if counted and min(len(sample.weight) for sample in counted) > 1:
+        if min((len(sample.weight) for sample in counted), default=0) > 1:
             greatest = greatest_value(name)
             (interval,) = combine(counted, greatest=greatest, confidence=confidence)
         means[name] = mean_of_scores(name, scores, interval)
@@ -20289,11 +20312,12 @@ def mean_of_slices(
 
 def mean_of_scores(name: str, scores: Sequence[Score], interval: Interval) -> Score:
     """Return the mean of scores that have a value, all of which count the same."""
-    counted = [score for score in scores if score.queries]
-    if not counted:
+    rows = np.array(scores)
+    counted = rows[rows[:, -1] > 0]  # by the number of queries
+    if not len(counted):
         return scores[0]
     # A score of arrays, with an element for every slice.
-    figures: Any = Score(*np.array(counted).T.copy())
+    figures: Any = Score(*counted.T.copy())
     value = mean(name, figures.value)
     orders = np.stack([figures.worst, figures.best, figures.random_order], axis=1)
     worst, best, random_order = orders.mean(axis=0).tolist()
@@ -20360,8 +20384,8 @@ def welch(
 # ndcg/statistics/pairs.py: How two systems differ in every measure: intervals, tests and their correction.
 
 SIGNIFICANT = 0.05  # the corrected p-value below which a difference is marked
-# Columns of tables that also have one for every system, so that no system can have these names.
-COLUMNS = {"query", "difference"}
+# Columns of tables that also have one for every system: no system can have these names, or none.
+COLUMNS = {"query", "difference", ""}
 
 
 class Testing(NamedTuple):
@@ -20422,8 +20446,8 @@ class Testing(NamedTuple):
         In `pairs`, `low_holm` and `high_holm` are the bounds of a difference. `confidence` is that
         of `low` and `high`.
         """
-        # The fields from `difference` to `p_t`.
-        figures = np.array([pair[3:13] for pair in pairs]).reshape(-1, 10).T
+        # The fields from `difference` to `p_t`; there may be no pairs.
+        figures = np.array([*zip(*pairs, strict=True)][3:13]).reshape(10, -1)
         *_, p, _, p_t = figures
         p_holm = self.holm(pairs, p)
         p_t_holm = self.holm(pairs, p_t)
@@ -20645,8 +20669,7 @@ def system_names(
     if len(systems) < 2:
         raise ValueError(f"{problem}; got {len(systems)}")
     for name in systems:
-        is_text = isinstance(name, str) and name != "" and name.isprintable()
-        if not is_text or name in COLUMNS:
+        if not isinstance(name, str) or not name.isprintable() or name in COLUMNS:
             raise ValueError(
                 f"{argument}: a name must be a string of printable characters, other than "
                 f'"query" and "difference"; got {shown(name)}'
@@ -20698,21 +20721,21 @@ def few_queries_notes(columns: PerQuery, options: Options) -> Iterator[str]:
 
 def left_out_notes(columns: PerQuery, options: Options) -> Iterator[str]:
     """Yield sentences on the queries that are excluded from a mean, and why."""
-    lacks_value = np.isnan([columns[name] for name in options.names]).any(axis=0)
-    is_skipped = lacks_value & columns["missing"] & (options.missing == "skip")
-    has_no_ideal = lacks_value & ~is_skipped
+    has_no_value = lacks_value(columns, options.names)
+    is_skipped = has_no_value & columns["missing"] & (options.missing == "skip")
+    has_no_ideal = has_no_value & ~is_skipped
     has_no_relevant = has_no_ideal & (columns["ideal"] <= 0)
     reasons = {
         "missing from the run": is_skipped,
         "with no relevant documents": has_no_relevant,
         "with an ideal DCG of 0 or less": has_no_ideal & ~has_no_relevant,
+        "with a weight of 0": columns.get("weight", 1) == 0,
     }
-    if "weight" in columns:
-        reasons["with a weight of 0"] = columns["weight"] == 0
+    queries = len(has_no_value)
     for reason, is_excluded in reasons.items():
         count = np.count_nonzero(is_excluded)
         if count:
-            yield f"Excluded from a mean: {count:,} of {len(is_excluded):,} queries, {reason}."
+            yield f"Excluded from a mean: {count:,} of {queries:,} queries, {reason}."
 
 
 def missing_notes(columns: PerQuery, options: Options) -> Iterator[str]:
@@ -20733,7 +20756,7 @@ def exclusion_notes(columns: PerQuery, options: Options) -> Iterator[str]:
     """Yield a sentence on the documents that were excluded."""
     if EXCLUDED[0] not in columns:
         return
-    retrieved, judged = (int(columns[name].sum()) for name in EXCLUDED)
+    retrieved, judged = array_of(columns, EXCLUDED).sum(axis=1).tolist()
     if options.exclude_from == "run":
         judged = 0  # they stay in the ideals
     if retrieved or judged:
@@ -20759,9 +20782,10 @@ def chance_notes(scores: Scores, columns: PerQuery) -> Iterator[str]:
             yield f"{name} is worse than a random order: {expected}. Do higher scores rank first?"
 
 
-def slice_notes(sizes: Sequence[int], lacking: int, lack: str) -> Iterator[str]:
+def slice_notes(slices: Slices, lacking: int, lack: str) -> Iterator[str]:
     """Yield sentences on slices with few queries, and on slices with too few for an interval."""
-    few = sum(queries < FEW for queries in sizes)
+    sizes = np.bincount(slices.code)
+    few = np.count_nonzero(sizes < FEW)
     if few:
         yield (
             f"{few:,} of {len(sizes):,} slices have fewer than {FEW} queries: intervals may miss "
@@ -20985,11 +21009,11 @@ def choices_in(signature: str) -> dict[str, str]:
     return choices
 
 
-def saved_figures(kind: Any, saved: Saved, place: str, names: Iterable[str] = ()) -> dict[str, Any]:
-    """Return the saved figures of a named tuple, all or some."""
+def saved_figures(kind: Any, saved: Saved, place: str, names: Iterable[str]) -> dict[str, Any]:
+    """Return the saved figures of a named tuple of these names."""
     types = kind.__annotations__
     figures = {}
-    for name in names or types:
+    for name in names:
         figure = _saved_figure(saved[name], types[name], f"{place}: {name}")
         greatest = GREATEST.get(name)
         if greatest is not None and figure is not None and (figure < 0 or figure > greatest):
@@ -21011,23 +21035,20 @@ def _saved_figure(value: Any, kind: Any, place: str) -> Any:
     return saved_number(value, place)
 
 
-def saved_scores(
-    saved: Saved, names: Sequence[str], columns: PerQuery | None, place: str = "scores"
-) -> Scores:
-    """Return the saved scores of these names.
-
-    With columns, every score must be the mean of as many queries as have a value.
-    """
+def saved_scores(saved: Saved, names: Sequence[str], place: str = "scores") -> Scores:
+    """Return the saved scores of these names."""
     scores = {}
     for name in names:
-        score = Score(**saved_figures(Score, saved[name], f"{place}: {name}"))
-        if columns is not None:
-            counted = ~np.isnan(columns[name])
-            if "weight" in columns:
-                counted &= columns["weight"] > 0
-            check_row_count(score.queries, int(np.count_nonzero(counted)), f"{place}: {name}")
-        scores[name] = score
+        figures = saved_figures(Score, saved[name], f"{place}: {name}", Score._fields)
+        scores[name] = Score(**figures)
     return scores
+
+
+def check_counted(scores: Scores, columns: PerQuery, place: str) -> None:
+    """Raise an error unless every score is the mean of as many queries as have a value."""
+    for name, score in scores.items():
+        counted = ~np.isnan(columns[name]) & (columns.get("weight", 1) > 0)
+        check_row_count(score.queries, int(np.count_nonzero(counted)), f"{place}: {name}")
 
 
 def add_figures_of_documents(scores: Mapping[str, Scores], saved: Saved) -> None:
@@ -21039,28 +21060,24 @@ def add_figures_of_documents(scores: Mapping[str, Scores], saved: Saved) -> None
             system_scores[name] = score._replace(**figures)
 
 
-def saved_slices(saved: Saved, table: pa.Table) -> tuple[dict[Value, Saved], Saved | None]:
-    """Return what is saved of slices, by their values, and of their mean; no row may be missing."""
+def saved_slices(saved: Saved, table: pa.Table, read: Callable[[Saved], Any]) -> dict[str, Any]:
+    """Return the saved slices, by their values, and their mean; no row may be missing."""
     rows: dict[Value, int] = {}
     if "slice" in table.column_names:
         rows = row_counts(table["slice"])
     slices = {}
+    named = 0
     for part in saved["slices"]:
         value = part["slice"]
         check_row_count(part["queries"], rows.get(value, 0), f"slices: {shown(value)}")
-        slices[value] = part
+        slices[value] = read(part)
+        if value is not None:
+            named += part["queries"]
     mean = saved["mean_of_slices"]
     if mean is not None:
-        named = sum(rows[value] for value in slices if value is not None)
         check_row_count(mean["queries"], named, "mean_of_slices")
-    return slices, mean
-
-
-def slices_in(table: pa.Table) -> Slices | None:
-    """Return the slices in a table of queries, if there are any."""
-    if "slice" not in table.column_names:
-        return None
-    return slices_of(table["slice"], None, len(table))
+        mean = read(mean)
+    return {"slices": slices, "mean_of_slices": mean}
 
 
 def check_row_count(saved: Any, there: int, place: str) -> None:
@@ -21073,13 +21090,11 @@ def check_row_count(saved: Any, there: int, place: str) -> None:
 
 def saved_columns(table: pa.Table, names: Sequence[str], signature: str) -> PerQuery:
     """Return the columns of a saved table, nan where values without rankings have none."""
-    for name in ("query", *names):
-        if name not in table.column_names:
-            raise ValueError(f"queries: has no column {name}")
+    table.select(names)  # raises an error if one is lacking
     ids = table["query"].to_pylist()
-    for query, count in Counter(ids).items():
-        if count > 1:
-            raise ValueError(f"queries: query {shown(query)} is given {count} times")
+    if len(set(ids)) < len(ids):
+        ((query, count),) = Counter(ids).most_common(1)
+        raise ValueError(f"queries: query {shown(query)} is given {count} times")
     if "weight" in table.column_names and not any(table["weight"].to_pylist()):
         raise ValueError("queries: weight: is 0 for every query")
     columns = {"ideal": np.ones(len(table))}
@@ -21165,9 +21180,8 @@ class Report(Evaluation):
         means: Table = []
         for name, score in self.scores.items():
             cells = score.cells(level, queries=queries)
-            if not means:
-                means.append(["measure", *cells])
             means.append([name, *cells.values()])
+        means.insert(0, ["measure", *cells])
         counts = [["queries", "count"]]
         for name, text in COUNTED.items():
             if name in self.counts:
@@ -21185,6 +21199,7 @@ class Report(Evaluation):
         cls, values: Saved, options: Options, queries: pa.Table, resampling: Resampling
     ) -> dict[str, Any]:
         names = options.names
+        queries.select(COUNTS)  # raises an error if one is lacking
         columns = saved_columns(queries, names, values["signature"])
         counts = {}
         for name, count in values["counts"].items():
@@ -21194,16 +21209,14 @@ class Report(Evaluation):
             results = _scores_and_slices(columns, by, names, resampling.confidence)
             counts |= {"queries": len(queries), "left_out": _left_out(columns, names)}
             return {"counts": counts, **results}
-        scores = saved_scores(values["scores"], names, columns)
+        scores = saved_scores(values["scores"], names)
+        check_counted(scores, columns, "scores")
         check_row_count(counts["queries"], len(queries), "counts")
-        parts, mean = saved_slices(values, queries)
-        means = None
-        slices = {}
-        for value, part in parts.items():
-            slices[value] = Slice(part["queries"], saved_scores(part["scores"], names, None))
-        if mean is not None:
-            means = Slice(mean["queries"], saved_scores(mean["scores"], names, None))
-        return {"counts": counts, "scores": scores, "slices": slices, "mean_of_slices": means}
+
+        def read(part: Saved) -> Slice:
+            return Slice(part["queries"], saved_scores(part["scores"], names))
+
+        return {"counts": counts, "scores": scores, **saved_slices(values, queries, read)}
 
     def lowest(self, n: int | None = 10, measure: str | None = None) -> pa.Table:
         """Return the queries with the lowest values.
@@ -21225,12 +21238,9 @@ class Report(Evaluation):
             choice("measure", measure, tuple(self.scores))
         if n is not None:
             n = whole("n", n, 0)
-        columns = ["query", "slice", measure, *COUNTS]
-        columns = [name for name in columns if name in self.queries.column_names]
-        is_counted = pc.is_valid(self.queries[measure])
-        if "relevant" in columns:
-            is_counted = pc.and_(is_counted, pc.greater(self.queries["relevant"], 0))
-        table = self.queries.select(columns).filter(is_counted)
+        table = select_present(self.queries, ["query", "slice", measure, *COUNTS])
+        is_counted = pc.and_(pc.is_valid(table[measure]), pc.greater(table["relevant"], 0))
+        table = table.filter(is_counted)
         # Queries with equal values stay in their order.
         return table.take(np.argsort(table[measure].to_numpy(), kind="stable")[:n])
 
@@ -21290,11 +21300,7 @@ class Report(Evaluation):
         for argument, text in names.items():
             if not isinstance(text, str) or not text.strip():
                 raise ValueError(f"{argument} must be a name; got {shown(text)}")
-        try:
-            from huggingface_hub import EvalResult
-            from huggingface_hub.repocard_data import eval_results_to_model_index
-        except ImportError:
-            raise missing_library("to_model_index", "huggingface_hub", "huggingface_hub") from None
+        hub = imported("huggingface_hub", "to_model_index", "huggingface_hub", "huggingface_hub")
         # The user's fields come last, so that they may replace the others.
         fields = {
             "task_type": task_type,
@@ -21315,7 +21321,7 @@ class Report(Evaluation):
                 if score.queries < queries:
                     arguments["left_out"] = queries - score.queries
                 arguments["signature"] = self.signature
-                result = EvalResult(
+                result = hub.EvalResult(
                     **fields,
                     metric_type=name.lower(),
                     metric_name=f"{name} {part}" if part else name,
@@ -21323,7 +21329,8 @@ class Report(Evaluation):
                     metric_args=arguments,
                 )
                 results.append(result)
-        return eval_results_to_model_index(model_name, results)
+        index = hub.repocard_data.eval_results_to_model_index(model_name, results)
+        return list(index)
 
     def to_eval_results(
         self, *, dataset: str, task_id: str, measure: str | None = None, **fields: Any
@@ -21520,9 +21527,7 @@ def report_on(
             counts[name.replace(" ", "_")] = int(columns[name].sum())
     is_weighted = inputs.sample_weight is not None
     is_excluding = inputs.exclude is not None
-    parts = results["slices"].values()
-    sizes = [part.queries for part in parts]
-    lacking = sum(any(math.isnan(score.low) for score in part.scores.values()) for part in parts)
+    lacking = sum(min(part.counted) < 2 for part in results["slices"].values())
     result = Report(
         signature=options.signature(weighted=is_weighted, excluding=is_excluding),
         counts=counts,
@@ -21530,7 +21535,7 @@ def report_on(
         resampling=resampling,
         notes=(
             *notes_of(columns, options, results["scores"], doubts),
-            *slice_notes(sizes, lacking, "have no interval"),
+            *slice_notes(slices, lacking, "have no interval"),
         ),
         **results,
     )
@@ -21538,7 +21543,7 @@ def report_on(
 
 
 def _scores_and_slices(
-    columns: PerQuery, slices: Slices | None, names: Sequence[str], confidence: float
+    columns: PerQuery, slices: Slices, names: Sequence[str], confidence: float
 ) -> dict[str, Any]:
     figures = query_figures(columns, names)
     scores = score_system(figures, samples_of(figures, names), confidence)
@@ -21547,8 +21552,7 @@ def _scores_and_slices(
             mean(name, columns[name], columns.get("weight"))  # raises the error
     by_slice: dict[Value, Slice] = {}
     samples: dict[Value, dict[str, Sample]] = {}
-    parts = in_slices(figures, slices) if slices is not None else ()
-    for value, part in parts:
+    for value, part in in_slices(figures, slices):
         samples[value] = samples_of(part, names)
         by_slice[value] = Slice(len(part["ideal"]), score_system(part, samples[value], confidence))
     means = mean_of_slices(samples, by_slice, confidence)
@@ -21556,9 +21560,7 @@ def _scores_and_slices(
 
 
 def _left_out(columns: PerQuery, names: Sequence[str]) -> int:
-    is_left_out = np.isnan([columns[name] for name in names]).any(axis=0)
-    if "weight" in columns:
-        is_left_out |= columns["weight"] == 0
+    is_left_out = lacks_value(columns, names) | (columns.get("weight", 1) == 0)
     return int(np.count_nonzero(is_left_out))
 
 
@@ -21580,6 +21582,7 @@ class Search:
     queries: Mapping[Any, Any]  # the texts
     corpus: Mapping[Any, Any]
     candidates: IdsByQuery | None  # the documents to rank; None for the corpus
+    documents: list[Any]  # all documents to rank
     depth: int  # how many documents of a query are kept
     judged: IdsByQuery  # documents that are kept at any rank
     score_dtype: str  # the type in which scores are compared, in which documents tie
@@ -21590,16 +21593,6 @@ class Search:
     chunk: int  # the number of documents, or pairs, that are encoded and scored at a time
     # a function of the embeddings of queries and of documents; None for the model's
     score_function: "ScoreFunction | None"
-
-    def __post_init__(self) -> None:
-        """List the documents to rank."""
-        ranked: Collection[Any] = self.corpus
-        if self.candidates is not None:
-            ranked = set().union(*self.candidates.values())
-        try:
-            self.documents = sorted(ranked)
-        except TypeError:
-            raise ValueError("corpus: ids must be all text or all integers") from None
 
     def run(self, model: Any) -> Run:
         """Return the documents of every query with scores, best first, equal ones by their ids."""
@@ -21652,17 +21645,15 @@ class Search:
             similarity = self._similarity(model, queries, embeddings, len(texts))
             similarity = self._of_candidates(similarity, start)
             for query, row, judged in self._rows(self.judged, start, len(texts)):
-                values = similarity[row, judged].tolist()
-                for column, score in zip(judged, values, strict=True):
-                    run[query][documents[column]] = score
+                ids = map(documents.__getitem__, judged)
+                run[query].update(zip(ids, similarity[row, judged].tolist(), strict=True))
             similarity, columns = _highest_columns(similarity, self.depth, self.score_dtype)
             both = torch.cat([scores.to(similarity), similarity], dim=1)
             scores, order = _highest_columns(both, self.depth, self.score_dtype)
             places = torch.cat([places.to(columns), columns + start], dim=1).gather(1, order)
         for row, query in enumerate(self.queries):
-            best = {}
-            for score, place in zip(scores[row].tolist(), places[row].tolist(), strict=True):
-                best[self.documents[place]] = score
+            ids = map(self.documents.__getitem__, places[row].tolist())
+            best = dict(zip(ids, scores[row].tolist(), strict=True))
             # Of a judged document that is among the best, both have the same score.
             run[query] = best | run[query]
         return run
@@ -21683,7 +21674,7 @@ class Search:
             )
         if not similarity.is_floating_point():
             similarity = similarity.double()  # so that -inf can mark documents out of the ranking
-        return -similarity if self.sign < 0 else similarity
+        return similarity * self.sign
 
     def _of_candidates(self, scores: "Tensor", start: int) -> "Tensor":
         """Return the scores of a chunk, -inf for documents that are not candidates of the query."""
@@ -21822,9 +21813,11 @@ def sentence_transformers_evaluator(
     if exclude is not None:
         _check_mapping("exclude", exclude)
     searched: IdsByQuery = references
+    ranked: Collection[Any] = corpus
     if candidates is not None:
         candidates = _candidates(candidates, queries, corpus, references)
         searched = candidates  # a query without candidates has no ranking
+        ranked = set().union(*candidates.values())
     embedding = _given(truncate_dim=truncate_dim, max_active_dims=max_active_dims)
     sizes = {"corpus_chunk_size": corpus_chunk_size, "batch_size": batch_size, **embedding}
     for argument, size in sizes.items():
@@ -21843,10 +21836,13 @@ def sentence_transformers_evaluator(
 
         score_function = SimilarityFunction.to_similarity_fn(score_function)
     depth, judged = _kept(parsed, len(corpus), exclude or {}, references)
+    signature = parsed.signature(weighted=sample_weight is not None, excluding=exclude is not None)
+    config = {"signature": signature, **embedding, **prompts}
     search = Search(
         queries={query: queries[query] for query in searched},
         corpus=corpus,
         candidates=candidates,
+        documents=_sorted_ids(ranked),
         depth=depth,
         judged=judged,
         score_dtype=parsed.score_dtype,
@@ -21857,14 +21853,13 @@ def sentence_transformers_evaluator(
         chunk=corpus_chunk_size,
         score_function=score_function,
     )
-    return evaluator_class(search, report_of, name, write_csv, parsed.names[0], embedding | prompts)
+    return evaluator_class(search, report_of, name, write_csv, parsed.names[0], config)
 
 
 def _judgments(queries: Any, corpus: Any, relevant_docs: Any) -> Run:
     """Return the grades of documents by query; ids without grades have the grade 1."""
-    sides = {"queries": queries, "corpus": corpus, "relevant_docs": relevant_docs}
-    for argument, side in sides.items():
-        _check_mapping(argument, side)
+    _check_mapping("queries", queries)
+    _check_mapping("corpus", corpus)
     _check_in_corpus("relevant_docs", relevant_docs, corpus)
     _check_known("relevant_docs", relevant_docs, queries, "give its text, or remove it")
     _check_texts("queries", queries)
@@ -21876,6 +21871,13 @@ def _judgments(queries: Any, corpus: Any, relevant_docs: Any) -> Run:
         else:
             judgments[query] = dict.fromkeys(documents, 1)
     return judgments
+
+
+def _sorted_ids(documents: Collection[Any]) -> list[Any]:
+    try:
+        return sorted(documents)
+    except TypeError:
+        raise ValueError("corpus: ids must be all text or all integers") from None
 
 
 def _check_texts(argument: str, texts: Mapping[Any, Any]) -> None:
@@ -21910,7 +21912,7 @@ def _candidates(
 
 
 def _kept(
-    options: Options, documents: int, exclude: IdsByQuery, references: Run
+    options: Options, documents: int, exclude: IdsByQuery, references: Mapping[Any, Any]
 ) -> tuple[int, IdsByQuery]:
     """Return how many of the documents to keep per query, and which ones at any rank.
 
@@ -21921,10 +21923,9 @@ def _kept(
     depth = max(filter(None, options.cutoffs))
     # Excluded and ignored documents may be ranked above the others, and are then left out.
     depth += max(map(len, exclude.values()), default=0)
-    if options.ignore_index is not None:
-        depth += max(
-            list(grades.values()).count(options.ignore_index) for grades in references.values()
-        )
+    depth += max(
+        list(grades.values()).count(options.ignore_index) for grades in references.values()
+    )
     if options.judged_only or options.ideal == "retrieved":
         # A judged document beyond the cutoff then moves up, or is in the ideal.
         return depth, references
@@ -22031,21 +22032,16 @@ class NDCGEvaluator:
 
     def get_config_dict(self) -> dict[str, Any]:
         """Return the signature of scores and the options of embeddings, for the model card."""
-        if self.report is None:
-            return {**self.config}
-        return {"signature": self.report.signature, **self.config}
+        return {**self.config}
 
 
 @cache
 def _evaluator_class() -> Callable[..., Any]:
-    try:
-        from sentence_transformers.base.evaluation import BaseEvaluator
-    except ImportError:
-        library, packages = "sentence-transformers, 6 or newer", '"sentence-transformers>=6"'
-        raise missing_library("sentence_transformers_evaluator", library, packages) from None
-    return type(
-        NDCGEvaluator.__name__, (NDCGEvaluator, BaseEvaluator), {"__doc__": NDCGEvaluator.__doc__}
-    )
+    library, packages = "sentence-transformers, 6 or newer", '"sentence-transformers>=6"'
+    module = "sentence_transformers.base.evaluation"
+    evaluation = imported(module, "sentence_transformers_evaluator", library, packages)
+    bases = (NDCGEvaluator, evaluation.BaseEvaluator)
+    return type(NDCGEvaluator.__name__, bases, {"__doc__": NDCGEvaluator.__doc__})
 
 
 def _blank_evaluator() -> Any:
@@ -22105,8 +22101,6 @@ class Meter:
                 return
         columns = {"scores": scores, "labels": labels, "mask": mask, "query_ids": query_ids}
         scores, labels, mask, query_ids = settled(columns).values()
-        if query_ids is not None:
-            query_ids = array_of_ids(query_ids)
         if mask is not None:
             scores, labels, query_ids = _loops_meter_without_padding(scores, labels, mask, query_ids)
         if _loops_meter_is_empty(scores) and _loops_meter_is_empty(labels):
@@ -22123,7 +22117,7 @@ class Meter:
         columns = {
             "predictions": np.asanyarray(scores),
             "references": np.asanyarray(labels),
-            "query_ids": np.asanyarray(query_ids),
+            "query_ids": np.asanyarray(array_of_ids(query_ids)),
         }
         batch = read_rows(columns, self.options.ignore_index)
         check_rows(Inputs(*batch), self.options)  # the queries may have more rows in later batches
@@ -22245,10 +22239,9 @@ def _exact_sums(values: Values) -> Sums:
 def _added(*several: Sums) -> Sums:
     """Add sums, and return them in few parts."""
     total: Sums = {}
-    for sums in several:
-        for name, (queries, parts) in sums.items():
-            before, parts_before = total.get(name, (0, []))
-            total[name] = before + queries, [*parts_before, *parts]
+    for name, (queries, parts) in chain.from_iterable(sums.items() for sums in several):
+        before, parts_before = total.get(name, (0, []))
+        total[name] = before + queries, [*parts_before, *parts]
     for name, (queries, parts) in total.items():
         try:
             total[name] = queries, exact_parts(parts)
@@ -22260,8 +22253,8 @@ def _added(*several: Sums) -> Sums:
 def _loops_meter_is_empty(side: Any) -> bool:
     if hasattr(side, "shape"):  # a sparse matrix has no length
         return bool(side.shape[:1] == (0,))
-    # A single number is refused later.
-    return isinstance(side, Sized) and not len(side)
+    # A single number has no length, and is refused later.
+    return length_hint(side, 1) == 0
 
 
 def array_of_ids(ids: Any) -> Any:
@@ -22278,7 +22271,7 @@ def _loops_meter_without_padding(
     scores, labels, mask = _of_one_shape(scores=scores, labels=labels, mask=mask)
     if np.ma.is_masked(mask):
         raise ValueError("mask: must not be a masked array; give False or 0 for padding")
-    if mask.dtype.kind not in "biuf" or not np.isin(mask, (0, 1)).all():
+    if not np.isin(mask, (0, 1)).all():
         raise ValueError(
             f"mask: must be True or 1 for a document, False or 0 for padding; got {shown(mask)}"
         )
@@ -22287,6 +22280,7 @@ def _loops_meter_without_padding(
         scores = np.ma.array(scores, mask=~is_document)
         labels = np.ma.array(labels, mask=~is_document)
         return scores, labels, None
+    query_ids = array_of_ids(query_ids)
     if np.shape(query_ids) != mask.shape:
         raise ValueError(
             "query_ids and mask must have the same shape, with one id per document; got query_ids "
@@ -22347,13 +22341,16 @@ def read_rows(columns: Mapping[str, Array], ignore_index: float | None) -> Meter
             problem = "must not be masked; label padding as ignore_index does"
             raise ValueError(f"with query_ids, {name} {problem}")
         flat[name] = values.reshape(-1)
-    if len(set(map(len, flat.values()))) > 1:
-        lengths = ", ".join(f"{name} {len(column)}" for name, column in flat.items())
-        raise ValueError(
-            f"with query_ids, predictions, references and ids are one per document; got {lengths}"
-        )
+    check_lengths("with query_ids, predictions, references and ids", flat)
     flat["references"] = _wide(flat["references"], ignore_index)
     return tuple(np.array(column) for column in flat.values())
+
+
+def check_lengths(sides: str, columns: Mapping[str, Any]) -> None:
+    """Raise an error unless columns of documents have the same length."""
+    if len(set(map(len, columns.values()))) > 1:
+        lengths = ", ".join(f"{name} {len(column)}" for name, column in columns.items())
+        raise ValueError(f"{sides} are one per document; got {lengths}")
 
 
 def _wide(labels: Array, ignore_index: float | None) -> Array:
@@ -22362,9 +22359,9 @@ def _wide(labels: Array, ignore_index: float | None) -> Array:
     Padding is sought in the type of the batch, in which its label may be rounded.
     """
     padding = is_padding(labels, ignore_index)
-    if padding is None or labels.dtype.kind not in "fV" or labels.dtype == np.float64:
+    if padding is None or labels.dtype.kind not in "fV":
         return labels
-    wide = np.asarray(labels, np.float64)
+    wide = np.array(labels, np.float64)  # a copy
     wide[padding] = ignore_index
     return wide
 
@@ -22508,12 +22505,9 @@ def scorer(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Any:
             f"a scorer has one result; got {', '.join(names)}; give a dict of scorers, "
             f"scoring={{{names[0]!r}: ndcg.scorer(...), ...}}"
         )
-    try:
-        from sklearn.metrics import make_scorer
-    except ImportError:
-        raise missing_library("scorer", "scikit-learn", "scikit-learn") from None
+    metrics = imported("sklearn.metrics", "scorer", "scikit-learn", "scikit-learn")
     methods = ("decision_function", "predict_proba", "predict")
-    return make_scorer(ndcg, response_method=methods, k=k, **options)
+    return metrics.make_scorer(ndcg, response_method=methods, k=k, **options)
 
 
 def ndcg(
@@ -22521,25 +22515,8 @@ def ndcg(
 ) -> float:
     """Return the result for a model's scores, called as scikit-learn calls a scorer's function."""
     labels, predicted = _loops_scorer_array(y_true), _loops_scorer_array(y_score)
-    if groups is None and labels.ndim != 2:
-        request = "enable metadata routing, scorer.set_score_request(groups=True)"
-        hint = f'{request}, and pass params={{"groups": groups}}'
-        raise ValueError(
-            f"groups are missing, so the queries of rows are unknown; {hint}. Only a 2-D y, with "
-            "one row per query, needs no groups"
-        )
-    if predicted.shape != labels.shape:
-        models = "by a ranker, a regressor or a classifier of two classes"
-        hint = f"one score per label is needed: {models}"
-        raise ValueError(
-            f"predictions: the model gives scores of shape {predicted.shape} for labels of shape "
-            f"{labels.shape}; {hint}"
-        )
     if groups is None:
-        if sample_weight is not None:
-            # Without its index, which is that of the labels.
-            sample_weight = np.asanyarray(sample_weight)
-        inputs = Inputs(predicted, labels, sample_weight=sample_weight)
+        inputs = _by_position(predicted, labels, sample_weight)
     else:
         inputs = _grouped(predicted, labels, groups, sample_weight)
     try:
@@ -22553,8 +22530,35 @@ def _loops_scorer_array(side: Any) -> Any:
     return side if is_sparse(side) else np.asanyarray(side)
 
 
+def _check_shapes(predicted: Any, labels: Any) -> None:
+    if predicted.shape != labels.shape:
+        models = "by a ranker, a regressor or a classifier of two classes"
+        hint = f"one score per label is needed: {models}"
+        raise ValueError(
+            f"predictions: the model gives scores of shape {predicted.shape} for labels of shape "
+            f"{labels.shape}; {hint}"
+        )
+
+
+def _by_position(predicted: Any, labels: Any, sample_weight: Any) -> Inputs:
+    """Return inputs of a row per query."""
+    if labels.ndim != 2:
+        request = "enable metadata routing, scorer.set_score_request(groups=True)"
+        hint = f'{request}, and pass params={{"groups": groups}}'
+        raise ValueError(
+            f"groups are missing, so the queries of rows are unknown; {hint}. Only a 2-D y, with "
+            "one row per query, needs no groups"
+        )
+    _check_shapes(predicted, labels)
+    if sample_weight is not None:
+        # Without its index, which is that of the labels.
+        sample_weight = np.asanyarray(sample_weight)
+    return Inputs(predicted, labels, sample_weight=sample_weight)
+
+
 def _grouped(predicted: Any, labels: Any, groups: Any, sample_weight: Any) -> Inputs:
     """Return inputs of a row per document, with the query in groups."""
+    _check_shapes(predicted, labels)
     columns = {"y_score": predicted, "y_true": labels, "groups": array_of_ids(groups)}
     weight = None
     if sample_weight is not None:
@@ -22665,11 +22669,7 @@ def _loops_scorer_results(
 ) -> dict[str, Any]:
     """Return the results of queries with contiguous rows, with one score for every row."""
     predictions, labels = np.asanyarray(predictions), np.asanyarray(labels)
-    if predictions.shape != labels.shape:
-        raise ValueError(
-            f"predictions: must be one score per row; got scores of shape {predictions.shape} "
-            f"for labels of shape {labels.shape}"
-        )
+    _check_shapes(predictions, labels)
     offsets = pa.array(begins, pa.int32())
     score_lists = pa.ListArray.from_arrays(offsets, pa.array(predictions))
     label_lists = pa.ListArray.from_arrays(offsets, pa.array(labels))
@@ -22713,11 +22713,9 @@ def restored_metric() -> Any:
 
 @cache
 def _metric_class() -> Any:
-    try:
-        from torchmetrics import Metric
-    except ImportError:
-        raise missing_library("torchmetrics_metric", "torchmetrics", "torch torchmetrics") from None
-    return type(NDCGMetric.__name__, (NDCGMetric, Metric), {"__doc__": NDCGMetric.__doc__})
+    packages = "torch torchmetrics"
+    library = imported("torchmetrics", "torchmetrics_metric", "torchmetrics", packages)
+    return type(NDCGMetric.__name__, (NDCGMetric, library.Metric), {"__doc__": NDCGMetric.__doc__})
 
 
 class NDCGMetric:
@@ -22756,11 +22754,7 @@ class NDCGMetric:
             return
         given = {"preds": preds, "target": target, "indexes": indexes}
         batch = {name: column.detach().reshape(-1) for name, column in given.items()}
-        if len(set(map(len, batch.values()))) > 1:
-            lengths = ", ".join(f"{name} {len(column)}" for name, column in batch.items())
-            raise ValueError(
-                f"with indexes, preds, target and indexes are one per document; got {lengths}"
-            )
+        check_lengths("with indexes, preds, target and indexes", batch)
         if indexes.is_floating_point():
             raise must_be("indexes", "integers, the id of each document's query", indexes.dtype)
         labels = _with_exact_padding(batch["target"], self.options.ignore_index)
@@ -22777,8 +22771,8 @@ class NDCGMetric:
         for name in self.rows:
             column = getattr(self, name)
             # A sync has concatenated it already, and nothing concatenates an empty list.
-            if isinstance(column, list) and column:
-                column = torch.cat(column)
+            if isinstance(column, list):
+                column = torch.cat([self._no_rows(name), *column])
             columns.append(column)
         sums, counts = self.sums, self.counts
         if len(columns[0]):
@@ -22790,15 +22784,17 @@ class NDCGMetric:
 
     def sync(self, *args: Any, **options: Any) -> None:
         """Gather the states of all processes."""
-        import torch
-
         for name in self.rows:
             column = getattr(self, name)
             if isinstance(column, list) and not column:
-                # A process without rows sends no numbers, in the types of the others.
-                dtype = getattr(torch, self.rows[name])
-                column.append(torch.empty(0, dtype=dtype, device=self.device))
+                column.append(self._no_rows(name))
         super().sync(*args, **options)  # type: ignore[misc]
+
+    def _no_rows(self, name: str) -> "Tensor":
+        """Return a column without numbers, in the type that it has in all processes."""
+        import torch
+
+        return torch.empty(0, dtype=getattr(torch, self.rows[name]), device=self.device)
 
     def set_dtype(self, dst_type: Any) -> Any:
         """Leave the states as they are, since in fewer bits different ids may be the same."""
@@ -22880,17 +22876,14 @@ class TrainerMetrics:
         """
         if compute_result is None:
             self.reset()
-        try:
+        with ExitStack() as after:
+            after.callback(self.reset)
             for batch in _batches(*_outputs(evaluation)):
                 self._add(*batch)
-            if compute_result is False:
-                return {}
-            result = self._result()
-        except BaseException:
-            self.reset()
-            raise
-        self.reset()
-        return result
+            if compute_result is not False:
+                return self._result()
+            after.pop_all()  # the batches are kept
+        return {}
 
     def _result(self) -> dict[str, Any]:
         if not self._batches:
@@ -22916,7 +22909,7 @@ class TrainerMetrics:
         self._batches.append(read_rows(columns, self.options.ignore_index))
 
     def _add_queries(self, scores: Any, labels: Any) -> None:
-        if labels.ndim == 2 and scores.shape[2:] == (1,):
+        if scores.shape == (*labels.shape, 1):
             # Of a model with one output for a document.
             scores = scores[..., 0]
         if scores.ndim != 2 or scores.shape != labels.shape:
@@ -22979,9 +22972,7 @@ class _Columns(NamedTuple):
             raise InputError(
                 f"{mark('references')} hold text, which no model receives; {hint}"
             ) from None
-        if len(codes) != len(labels):
-            needs = "query_ids and references must have the same length, one row per document"
-            raise ValueError(f"{needs}; got query_ids {len(codes)}, references {len(labels)}")
+        check_lengths("query_ids and references", {"query_ids": codes, "references": labels})
         known = present
         if known is None:
             known = labels == labels  # nan is a missing label
@@ -23025,8 +23016,7 @@ def _differ(evaluated: Array, labels: Array) -> Mask:
     # bfloat16 is the upper half of a float32, rounded half to even.
     bits = single.view(np.uint32)
     bfloat16 = ((bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000).view(np.float32)
-    for rounded in (single, half, bfloat16):
-        differ &= evaluated != rounded
+    differ &= (evaluated != np.stack([single, half, bfloat16])).all(axis=0)
     return differ
 
 
@@ -23077,7 +23067,7 @@ def trainer_metrics(
 
 
 def _outputs(evaluation: Any) -> tuple[Any, Any, Any]:
-    if hasattr(evaluation, "predictions") and hasattr(evaluation, "label_ids"):
+    if hasattr(evaluation, "label_ids"):
         # The result of Trainer.predict has no inputs.
         return evaluation.predictions, evaluation.label_ids, getattr(evaluation, "inputs", None)
     # A third value could be the inputs or the losses.
@@ -25264,7 +25254,7 @@ class Contest(NamedTuple):
     testing: Testing
 
     def results(
-        self, columns: BySystem, slices: Slices | None, saved: Mapping[Value, Saved]
+        self, columns: BySystem, slices: Slices, saved: Mapping[Value, Saved]
     ) -> dict[str, Any]:
         """Return the scores, pairs and slices of a comparison, and the mean of slices.
 
@@ -25274,10 +25264,7 @@ class Contest(NamedTuple):
         for system, system_columns in columns.items():
             figures[system] = query_figures(system_columns, self.options.names)
         (compared,) = self.corrected([self.compared(figures)])
-        by_slice: dict[Value, ComparedSlice] = {}
-        mean_of_slices = None
-        if slices is not None:
-            by_slice, mean_of_slices = self.compared_slices(figures, slices, saved)
+        by_slice, mean_of_slices = self.compared_slices(figures, slices, saved)
         return {
             "scores": compared.scores,
             "pairs": compared.pairs,
@@ -25289,6 +25276,8 @@ class Contest(NamedTuple):
         self, figures: BySystem, slices: Slices, saved: Mapping[Value, Saved]
     ) -> tuple[dict[Value, ComparedSlice], ComparedSlice | None]:
         """Return the slices in which systems have two values, and their mean if these are all."""
+        if not slices.values:
+            return {}, None
         compared: dict[Value, ComparedSlice] = {}
         parts: dict[Value, BySystem] = {}
         by_system = {system: dict(in_slices(row, slices)) for system, row in figures.items()}
@@ -25304,12 +25293,12 @@ class Contest(NamedTuple):
                         add_figures_of_documents(compared[value].scores, saved[value])
                 bar.update(1)
         compared = dict(zip(compared, self.corrected(list(compared.values())), strict=True))
-        # None is no slice.
+        # None is no slice, and the last one.
         parts.pop(None, None)
         if not parts or set(slices.values) - {None} - parts.keys():
             return compared, None
-        (mean_of_slices,) = self.corrected([self.mean_of_slices(parts, compared)])
-        return compared, mean_of_slices
+        (mean,) = self.corrected([self.mean_of_slices(list(parts.values()), compared)])
+        return compared, mean
 
     def compared(self, columns: BySystem) -> ComparedSlice:
         """Return the comparison of systems by the figures of their queries, not yet corrected."""
@@ -25328,7 +25317,7 @@ class Contest(NamedTuple):
         return [part._replace(pairs=tuple(islice(corrected, len(part.pairs)))) for part in parts]
 
     def mean_of_slices(
-        self, parts: Mapping[Value, BySystem], compared: Mapping[Value, ComparedSlice]
+        self, parts: Sequence[BySystem], compared: Mapping[Value, ComparedSlice]
     ) -> ComparedSlice:
         """Return the comparison of the means of slices, from their figures and comparisons.
 
@@ -25336,11 +25325,11 @@ class Contest(NamedTuple):
         """
         testing = self.testing
         two_sided = testing.alternative == "two-sided"
-        slices = [compared[value] for value in parts]
-        scores: dict[str, Scores] = {system: {} for system in slices[0].scores}
+        slices = list(compared.values())[: len(parts)]
+        scores: dict[str, Scores] = {system: {} for system in parts[0]}
         pairs = []
         for name in self.options.names:
-            samples = [self._sample(name, columns) for columns in parts.values()]
+            samples = [self._sample(name, columns) for columns in parts]
             values = [sample.values * sample.scale for sample in samples]
             weights = [sample.weight / sample.weight.sum() for sample in samples]
             combined = combine(
@@ -25352,7 +25341,7 @@ class Contest(NamedTuple):
             together = Sample.of(
                 np.concatenate(values, axis=1),
                 np.concatenate(weights),
-                samples[0].pairs.T.tolist(),
+                samples[0].pairs.T,
             )
             tested = self._tested(name, scores, together)
             for figures, interval in zip(tested, combined[len(scores) :], strict=True):
@@ -25370,11 +25359,8 @@ class Contest(NamedTuple):
         """Return the values of one result, a row a system, and the pairs to compare."""
         systems = list(columns)
         values = np.array([figures[name][0] for figures in columns.values()])
-        pairs = [
-            (systems.index(system), systems.index(other))
-            for system, other in opponents(systems, self.baseline)
-        ]
-        return Sample.of(values, columns[systems[0]].get("weight"), pairs)
+        pairs = list(map(systems.index, chain(*opponents(systems, self.baseline))))
+        return Sample.of(values, columns[systems[0]]["weight"], pairs)
 
     def _paired(self, name: str, columns: BySystem, scores: Mapping[str, Scores]) -> Iterator[Pair]:
         """Add the scores of one result to the systems' scores, and yield its pairs."""
@@ -25434,17 +25420,13 @@ class Contest(NamedTuple):
             scores[system] |= score_system(figures, samples_of(figures, [name]), confidence)
             values = figures[name][0]
             samples[system] = values[~np.isnan(values)]
+            if len(samples[system]) < 2:
+                raise ValueError(
+                    f"{system}: a comparison needs at least two queries that have a value; got 1"
+                )
         for systems in opponents(columns, self.baseline):
-            both = []
-            ends = []
-            for system in systems:
-                if len(samples[system]) < 2:
-                    raise ValueError(
-                        f"{system}: a comparison needs at least two queries that have a value; "
-                        "got 1"
-                    )
-                both.append(samples[system])
-                ends.append((scores[system][name].low, scores[system][name].high))
+            both = [samples[system] for system in systems]
+            ends = [scores[system][name][1:3] for system in systems]
             interval, p, detectable = welch(
                 both,
                 ends,
@@ -25583,20 +25565,20 @@ def plot_slices(
     legend_above(axes)
 
 
-def plot_queries(axes: Any, ids: Sequence[Any], difference: Floats, label: str) -> None:
+def plot_queries(axes: Any, ids: pa.ChunkedArray, difference: Floats, label: str) -> None:
     """Draw the greatest differences of queries, gains on top; a row counts those in between."""
     # Queries without a value, nan, are sorted last.
     order = np.argsort(-difference, kind="stable")[: np.count_nonzero(~np.isnan(difference))]
     values = difference[order].tolist()
-    names = [str(ids[index]) for index in order.tolist()]
-    higher = sum(value > 0 for value in values)
-    lower = sum(value < 0 for value in values)
+    names = list(map(str, ids.take(order).to_pylist()))
+    higher = np.count_nonzero(difference > 0)
+    lower = np.count_nonzero(difference < 0)
     equal = len(values) - higher - lower
     between = len(values) - 2 * EXTREMES
     if between > EXTREMES:
         names[EXTREMES:-EXTREMES] = [f"{between:,} more"]
         values[EXTREMES:-EXTREMES] = [0.0]
-    colors = ["C0" if value > 0 else "C1" for value in values]
+    colors = np.where(np.array(values) > 0, "C0", "C1")
     axes.barh(range(len(values)), values, color=colors, height=0.7)
     name_rows(axes, names)
     axes.axvline(0, color="gray", linewidth=1)
@@ -25730,17 +25712,17 @@ class Comparison(Evaluation):
         if self.testing.paired:
             tests += ["p (t-test)", "p (t-test, Holm)", "won–tied–lost"]
             samples.append("queries needed for the observed difference")
-        pairs: list[tuple[list[str], Pair]] = [([], pair) for pair in self.pairs]
+        pairs = list(zip(self.pairs))  # a row begins with no other name
         tables = [
             self._system_table(level),
             _pair_table(["pair"], pairs, tests, level),
             _pair_table(["pair, at 80% power"], pairs, samples, level),
         ]
         if self.slices:
-            pairs = []
+            rows = []
             for name, queries, pair in slice_pairs(self, SHOWN):
-                pairs.append(([name, counted_text(pair.queries, queries)], pair))
-            tables.append(_pair_table(["slice", "queries", "pair"], pairs, tests[:4], level))
+                rows.append((name, counted_text(pair.queries, queries), pair))
+            tables.append(_pair_table(["slice", "queries", "pair"], rows, tests[:4], level))
         return [*tables, *query_tables(self, 3)]
 
     def _system_table(self, level: str) -> Table:
@@ -25768,9 +25750,10 @@ class Comparison(Evaluation):
         test = "Welch's t-test of independent samples, which is"
         if testing.paired:
             intervals = str(self.resampling)
+            figures = dict(zip(Pair._fields, zip(*self.pairs, strict=True), strict=True))
             tried = "all permutations: exact"
-            if not all(pair.exact for pair in self.pairs):
-                tried = f"{max(pair.permutations for pair in self.pairs):,} permutations"
+            if not all(figures["exact"]):
+                tried = f"{max(figures['permutations']):,} permutations"
             test = (
                 f"the paired randomization test ({tried}); p (t-test): from the paired t-test. "
                 "Both are"
@@ -25804,18 +25787,16 @@ class Comparison(Evaluation):
             for name in self.measures:
                 value = self.scores[system][name].value
                 text = number_text(value, places)
-                if value == max(scores[name].value for scores in self.scores.values()):
+                if value == self.scores[self._best(name)][name].value:
                     text = f"\\textbf{{{text}}}"
                 beaten = self._better_than(system, name).replace(" ", "")
                 if beaten:
                     text += f"$^{{{beaten}}}$"
                 cells.append(text)
             rows.append(cells)
-        comments = [f"% {remark}" for remark in (*self.remarks(), visible(self.signature))]
+        begin = [*self._latex_comments(), "\\begin{table}", "\\centering", self._caption()]
         table = tabular("ll" + "c" * len(self.measures), rows)
-        return "\n".join(
-            [*comments, "\\begin{table}", "\\centering", self._caption(), *table, "\\end{table}"]
-        )
+        return "\n".join([*begin, *table, "\\end{table}"])
 
     def _caption(self) -> str:
         testing = self.testing
@@ -25837,12 +25818,11 @@ class Comparison(Evaluation):
         for system in queries["system"].unique().to_pylist():
             tables[system] = queries.filter(pc.equal(queries["system"], system))
         first = tables[system_names(tables, baseline)[0]]
-        if testing.paired:
-            shared = [name for name in SHARED if name in first.column_names]
-            if any(table.select(shared) != first.select(shared) for table in tables.values()):
-                raise ValueError("queries: must be the same for each system")
+        shared = select_present(first, SHARED)
         columns = {}
         for system, table in tables.items():
+            if testing.paired and select_present(table, SHARED) != shared:
+                raise ValueError("queries: must be the same for each system")
             columns[system] = saved_columns(table, options.names, values["signature"])
         if version_in(values["signature"]).startswith("2."):
             contest = Contest(options, baseline, resampling, testing)
@@ -25884,19 +25864,18 @@ class Comparison(Evaluation):
         # So many rows of text, and names of this length, fit beside each other.
         if queries:
             self._require_pairs("queries=True")
+            draw = self._draw_queries
             panels = len(self.scores) - 1
             rows, width = 15.0, 5.0
         else:
+            draw = self._draw_means
             panels = len(names) + bool(self.slices)
             systems = len(self.scores)
             rows = max(systems, min(len(self.slices), SHOWN) * systems / 3)
             width = 4.8 + max(map(len, self.scores)) / 13
         figure, axes = figure_of(panels, 1.8 + 0.3 * rows, width, ax=ax, figsize=figsize)
         # With fewer axes, only the first panels are drawn.
-        if queries:
-            self._draw_queries(axes, names[0])
-        else:
-            self._draw_means(axes, names)
+        draw(axes, names)
         return figure
 
     def _draw_means(self, axes: Sequence[Any], names: Sequence[str]) -> None:
@@ -25906,18 +25885,18 @@ class Comparison(Evaluation):
         for name, panel in zip(names, axes, strict=False):
             pairs = pairs_with(self._reference(name), self.pairs, name)
             plot_means(panel, scores, pairs, name, self.testing)
-        if self.slices and len(axes) > len(names):
+        if len(axes) > len(names):
             rows = slice_rows(self, SHOWN)
             plot_slices(axes[-1], rows, self._reference(first), first)
 
-    def _draw_queries(self, axes: Sequence[Any], name: str) -> None:
+    def _draw_queries(self, axes: Sequence[Any], names: Sequence[str]) -> None:
+        name = names[0]
         reference = self._reference(name)
         rows = self._rows_of(reference)
-        others = [system for system in self.scores if system != reference]
-        for system, panel in zip(others, axes, strict=False):
+        for (system, _), panel in zip(opponents(self.scores, reference), axes, strict=False):
             difference = differences(self._rows_of(system)[name].to_numpy(), rows[name].to_numpy())
             label = f"{name} of {system}\nminus that of {reference}"
-            plot_queries(panel, rows["query"].to_pylist(), difference, label)
+            plot_queries(panel, rows["query"], difference, label)
 
     def _reference(self, name: str) -> str:
         """Return the system from which plots show differences: the baseline, else the best one.
@@ -25928,6 +25907,9 @@ class Comparison(Evaluation):
             return self.baseline
         if self.testing.alternative != "two-sided":
             return list(self.scores)[-1]
+        return self._best(name)
+
+    def _best(self, name: str) -> str:
         return max(self.scores, key=lambda system: self.scores[system][name].value)
 
 
@@ -25935,11 +25917,13 @@ def _saved_results(
     values: Saved, columns: BySystem, first: pa.Table, names: Sequence[str], baseline: str | None
 ) -> dict[str, Any]:
     """Return the saved results of a comparison, checked against the values of the queries."""
-    systems = opponents(columns, baseline)
-    expected = [(name, *pair) for name, pair in product(names, systems)]
+    pairs_of_systems = opponents(columns, baseline)
+    expected = [(name, *pair) for name, pair in product(names, pairs_of_systems)]
 
-    def compared(saved: Saved, queries: int, checked: BySystem) -> ComparedSlice:
-        pairs = tuple(Pair(**saved_figures(Pair, pair, "pairs")) for pair in saved["pairs"])
+    def read(saved: Saved) -> ComparedSlice:
+        pairs = []
+        for figures in saved["pairs"]:
+            pairs.append(Pair(**saved_figures(Pair, figures, "pairs", Pair._fields)))
         if [pair[:3] for pair in pairs] != expected:
             raise ValueError(
                 "pairs: must be those of the measures in the signature and of the systems in "
@@ -25947,23 +25931,18 @@ def _saved_results(
             )
         scores = {}
         for system in columns:
-            scores[system] = saved_scores(
-                saved["scores"][system], names, checked.get(system), f"scores: {system}"
-            )
-        return ComparedSlice(queries, scores, pairs)
+            scores[system] = saved_scores(saved["scores"][system], names, f"scores: {system}")
+        return ComparedSlice(saved["queries"], scores, tuple(pairs))
 
-    whole = compared(values, len(first), columns)
-    parts, mean = saved_slices(values, first)
-    means = None
-    slices = {value: compared(part, part["queries"], {}) for value, part in parts.items()}
-    if mean is not None:
-        means = compared(mean, mean["queries"], {})
-    return {"pairs": whole.pairs, "scores": whole.scores, "slices": slices, "mean_of_slices": means}
+    _, scores, pairs = read({**values, "queries": len(first)})
+    for system, system_columns in columns.items():
+        check_counted(scores[system], system_columns, f"scores: {system}")
+    return {"scores": scores, "pairs": pairs, **saved_slices(values, first, read)}
 
 
 def query_tables(comparison: Comparison, n: int | None, places: int = 4) -> list[Table]:
     """Return tables of the queries that lost, and that gained, most in the first measure."""
-    if n == 0 or not comparison.testing.paired:
+    if not comparison.testing.paired:
         return []
     measure = comparison.measures[0]
     headings: dict[Literal["losses", "gains"], str] = {
@@ -25995,13 +25974,13 @@ def slice_pairs(comparison: Comparison, most: int | None = None) -> Iterator[tup
 
 def _pair_table(
     headings: Sequence[str],
-    pairs: Iterable[tuple[list[str], Pair]],
+    rows: Iterable[Sequence[Any]],
     columns: Sequence[str],
     level: str,
 ) -> Table:
     """Return a table of pairs with some of their columns; a row may begin with other names."""
     table = [[*headings, "measure", *columns]]
-    for names, pair in pairs:
+    for *names, pair in rows:
         cells = pair.cells(level)
         table.append([*names, pair.title, pair.measure, *(cells[column] for column in columns)])
     return table
@@ -26085,13 +26064,12 @@ def compare(
         orders = {}
     parsed = Options.for_method(compare, k, options)
     names = system_names(systems, baseline)
-    for name in orders:
-        choice(f"a system in {mark('score_order')}", name, names)
     options_by_system = dict.fromkeys(names, parsed)
     for name, order in orders.items():
+        choice(f"a system in {mark('score_order')}", name, names)
         score_order = Options.parse(score_order=order).score_order
         options_by_system[name] = replace(parsed, score_order=score_order, is_order_given=True)
-    runs = {_statistics_comparing_argument(name): systems[name] for name in names}
+    runs = dict(zip(map(_statistics_comparing_argument, names), systems.values(), strict=True))
     shared = Inputs(
         None, references, query_ids, document_ids, exclude, sample_weight, by, fields
     )._asdict()
@@ -26126,7 +26104,7 @@ def compare(
 
 def comparison_of(
     columns: BySystem,
-    slices: Slices | None,
+    slices: Slices,
     contest: Contest,
     signature: str,
     further_notes: Sequence[str] = (),
@@ -26135,16 +26113,16 @@ def comparison_of(
     results = contest.results(columns, slices, {})
     pairs = results["pairs"]
     testing = contest.testing
-    notes = list(notes_on_tests(pairs, testing))
-    if slices is not None:
-        lacking = len(slices.values) - len(results["slices"])
-        notes += slice_notes(np.bincount(slices.code).tolist(), lacking, "are not compared")
+    lacking = len(slices.values) - len(results["slices"])
+    notes = [
+        *notes_on_tests(pairs, testing),
+        *slice_notes(slices, lacking, "are not compared"),
+    ]
     tables = []
     for system, system_columns in columns.items():
         table = query_table(system_columns, slices)
-        names = [name for name in (*SHARED, *contest.options.names) if name in table.column_names]
-        system_column = pa.repeat(system, len(table))
-        tables.append(table.select(names).add_column(0, "system", system_column))
+        table = select_present(table, (*SHARED, *contest.options.names))
+        tables.append(table.add_column(0, "system", pa.repeat(system, len(table))))
     return Comparison(
         signature=signature,
         baseline=contest.baseline,
@@ -26188,21 +26166,21 @@ def _columns_of_systems(
 
 def _refuse_lacking_queries(columns: BySystem) -> None:
     """Raise an error for a system that does not rank a judged query which another one ranks."""
-    missing = np.array([system_columns["missing"] for system_columns in columns.values()])
+    missing = column_of_systems(columns, "missing")
+    lacking = np.argwhere(missing & ~missing.all(axis=0))
+    if not len(lacking):
+        return
     names = list(columns)
-    for name, is_lacking in zip(names, missing & ~missing.all(axis=0), strict=True):
-        if not is_lacking.any():
-            continue
-        row = int(is_lacking.argmax())
-        query = columns[name].get("query", range(row + 1))[row]
-        other = names[int(missing[:, row].argmin())]
-        raise InputError(
-            f"no ranking for query {shown(query)}, which {shown(other)} has "
-            f"({np.count_nonzero(is_lacking)} such queries); "
-            f"{mark('missing', 'empty')} counts it as having retrieved nothing there, "
-            f"{mark('missing', 'skip')} skips the query for all systems",
-            _statistics_comparing_argument(name),
-        )
+    system, row = lacking[0].tolist()
+    query = columns[names[system]].get("query", range(row + 1))[row]
+    other = names[int(missing[:, row].argmin())]
+    raise InputError(
+        f"no ranking for query {shown(query)}, which {shown(other)} has "
+        f"({np.count_nonzero(lacking[:, 0] == system)} such queries); "
+        f"{mark('missing', 'empty')} counts it as having retrieved nothing there, "
+        f"{mark('missing', 'skip')} skips the query for all systems",
+        _statistics_comparing_argument(names[system]),
+    )
 
 
 # ndcg/statistics/comparing_reports.py: Compare reports: query by query, or of different queries as independent samples.
@@ -26283,17 +26261,20 @@ def compare_reports(
             problem = f"have ids of queries of several types, {' and '.join(sorted(types))}"
             raise InputError(f"{problem}; give all ids the same type", "reports")
         notes = []
-    slices = None
-    by = [table["slice"] for table in tables.values() if "slice" in table.column_names]
-    if paired and len(by) == len(tables) and all(map(by[0].equals, by)):
-        slices = slices_in(tables[names[0]])
-    elif by:
-        notes.append("Slices are compared only if all reports have the same queries and slices.")
-    options = Options.parse(measures=list(loaded[names[0]].scores))
+    first = tables[names[0]]
+    slices = slices_in(first)
+    options = saved_options(signature)
     columns: BySystem = {}
+    has_slices = False
     for name, table in tables.items():
         columns[name] = saved_columns(table, options.names, signature)
         columns[name]["query"] = np.array(table["query"].to_pylist(), object)
+        by = select_present(table, ["slice"])
+        has_slices |= by.num_columns > 0
+        if not paired or by != select_present(first, ["slice"]):
+            slices = NO_SLICES
+    if has_slices and not slices.values:
+        notes.append("Slices are compared only if all reports have the same queries and slices.")
     if paired:
         leave_out_alike(columns, options)
     notes += shared_notes({name: report.notes for name, report in loaded.items()})
@@ -26342,8 +26323,8 @@ def same_queries(tables: Tables) -> Tables:
     ids = table_of_first["query"].to_pylist()
     in_order = {first: table_of_first}
     for name, table in others:
-        rows = {query: row for row, query in enumerate(table["query"].to_pylist())}
-        lacking = [query for query in ids if query not in rows]
+        rows = dict(zip(table["query"].to_pylist(), range(len(table)), strict=True))
+        lacking = set(ids) - rows.keys()
         extra = rows.keys() - set(ids)
         if lacking or extra:
             raise OtherQueriesError(
@@ -26374,8 +26355,7 @@ def _notes_of_paired(tables: Tables) -> Iterator[str]:
     for name, table in others:
         differs = np.zeros(len(table), bool)
         for column in ("judged", "relevant"):
-            if column in table.column_names and column in table_of_first.column_names:
-                differs |= table[column].to_numpy() != table_of_first[column].to_numpy()
+            differs |= table[column].to_numpy() != table_of_first[column].to_numpy()
         differing = int(np.count_nonzero(differs))
         if differing:
             yield f"{name}: queries with other judgments than in {first}: {differing:,}."
