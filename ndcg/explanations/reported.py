@@ -16,8 +16,9 @@ import pyarrow as pa
 
 from ..files.cells import Line, read_cells
 from ..files.content import read_content
-from ..inputs.fields import QUERY, plain_name, spelled
+from ..inputs.fields import QUERY, spelled
 from ..inputs.rankings import Rankings
+from ..inputs.sources import converted
 from ..measure.messages import InputError, brief, mark, shown
 from ..measure.options import is_real, result_name
 from .evidence import Evidence
@@ -32,8 +33,9 @@ NDCG = re.compile(r"ndcg(?:(?:@|_at_|_cut[_.]|_)([1-9]\d*))?", re.IGNORECASE)
 ALL_QUERIES = ("all", "amean")
 # A mean with its name, as in the log of BEIR: INFO - NDCG@10: 0.3146
 LOGGED = re.compile(rf"(?:^|\s)(?P<name>{NDCG.pattern})\s*[:=]\s*(?P<value>\S+)$", re.IGNORECASE)
+SCORE_AT_CUTOFF = re.compile(r"([^@,]+)@([1-9]\d*)\s*")
 # as 0.31@5,0.283@10
-SCORES_AT_CUTOFFS = re.compile(r"[^@,]+@[1-9]\d*\s*(,[^@,]+@[1-9]\d*\s*)*")
+SCORES_AT_CUTOFFS = re.compile(rf"{SCORE_AT_CUTOFF.pattern}(,{SCORE_AT_CUTOFF.pattern})*")
 QUERY_NAMES = (*QUERY[0], *QUERY[1])
 OTHER_COLUMNS = ("run", "runid", "slice", "measure")  # which hold neither queries nor values
 _Cutoff = tuple[int | None, ...]  # a score's; empty if unknown
@@ -65,12 +67,11 @@ class Reported(NamedTuple):
         reported = cls({(): got}, None, k)
         if is_list or isinstance(content, (bytes, Mapping)):
             reported = _Results(content, name).reported(k)
-        for score in reported.given.values():
-            _score(score, 1)  # which refuses what is no score
+        reported.scores()  # which refuses what is no score
         return reported
 
-    @property
-    def _scores(self) -> list[_Number]:
+    def scores(self) -> list[_Number]:
+        """Return the scores as numbers."""
         return [_score(score, self.highest) for score in self.given.values()]
 
     @property
@@ -81,7 +82,7 @@ class Reported(NamedTuple):
     @property
     def percent(self) -> bool:
         """Whether a score was given in percent: with a percent sign, or above the highest."""
-        return any(score.is_percent for score in self._scores)
+        return any(score.is_percent for score in self.scores())
 
     @property
     def words(self) -> str:
@@ -89,7 +90,7 @@ class Reported(NamedTuple):
         if self.values is not None:
             return "these values of queries"
         words = []
-        for cutoff, score in zip(self.given, self._scores, strict=True):
+        for cutoff, score in zip(self.given, self.scores(), strict=True):
             text = f"{score.value:g}"
             if cutoff:
                 text = f"{result_name('nDCG', *cutoff)} {text}"
@@ -102,39 +103,33 @@ class Reported(NamedTuple):
 
     def evidence(self, rankings: Rankings) -> Evidence:
         """Return the evidence that a definition must match."""
-        by_query = self.values is not None
-        numbers = self._scores
-        if by_query:
-            values = self.values
-            if isinstance(values, Mapping):
-                values = _in_order_of_queries(values, rankings)
-            if len(values) != rankings.queries:
-                raise InputError(
-                    f"must hold one value per query, {rankings.queries} in all; got {len(values)}",
-                    "got",
-                )
-            numbers = list(map(_value_of_query, values))
         # In this order, every column is contiguous.
-        scores, half_unit, _, is_rounded = np.array(numbers, np.float64, order="F").T
-        if by_query:
-            # Values such as 0.5 show fewer digits than others.
-            half_unit = half_unit.min(keepdims=True)
-            if not is_rounded.any():
-                half_unit = np.zeros(1)
-        return Evidence(
-            scores=scores,
-            tolerance=half_unit + LOSS_OF_32_BITS,
-            cutoffs=self.cutoffs,
-            by_query=by_query,
-        )
+        if self.values is None:
+            scores, half_unit, *_ = np.array(self.scores(), np.float64, order="F").T
+            return Evidence(scores, half_unit + LOSS_OF_32_BITS, self.cutoffs)
+        values = self.values
+        if isinstance(values, Mapping):
+            values = _in_order_of_queries(values, rankings)
+        if len(values) != rankings.queries:
+            raise InputError(
+                f"must hold one value per query, {rankings.queries} in all; got {len(values)}",
+                "got",
+            )
+        numbers = np.array(list(map(_value_of_query, values)), np.float64, order="F")
+        scores, half_unit, _, is_rounded = numbers.T
+        # Values such as 0.5 show fewer digits than others.
+        half_unit = half_unit.min(keepdims=True)
+        if not is_rounded.any():
+            half_unit = np.zeros(1)
+        return Evidence(scores, half_unit + LOSS_OF_32_BITS, by_query=True)
 
 
 def _in_order_of_queries(values: Mapping[Any, Any], rankings: Rankings) -> list[Any]:
     """Return the values in the order of the queries; None for queries that programs omit."""
     names = rankings.names()
-    if not isinstance(names[0], str) and all(isinstance(name, str) for name in values):
+    if not isinstance(names[0], str):
         # The names in a file are text, also where they are numbers.
-        values = {int(name) if name.isdecimal() else name: values[name] for name in values}
+        values = {int(name) if str(name).isdecimal() else name: values[name] for name in values}
     unknown = values.keys() - set(names)
     if unknown:
         name = shown(min(unknown, key=str))
@@ -157,7 +152,7 @@ def _in_order_of_queries(values: Mapping[Any, Any], rankings: Rankings) -> list[
 def _content_of(got: Any) -> tuple[Any, str]:
     """Return the content of a file or of text, else what was given, and its name in errors."""
     # A number is never the name of a file.
-    is_number = isinstance(got, str) and _decimal(got).is_finite()
+    is_number = _decimal(got).is_finite()
     if isinstance(got, (str, os.PathLike)) and not is_number and os.path.exists(got):
         path = os.fsdecode(got)
         return read_content(path), f"got: {path}"
@@ -169,8 +164,8 @@ def _content_of(got: Any) -> tuple[Any, str]:
         if "\n" in got or NDCG.match(got.strip()):
             return got.encode(), "got"
         if SCORES_AT_CUTOFFS.fullmatch(got):
-            pairs = (text.split("@") for text in got.split(","))
-            return {f"nDCG@{cutoff.strip()}": score for score, cutoff in pairs}, "got"
+            pairs = SCORE_AT_CUTOFF.findall(got)
+            return {f"nDCG@{cutoff}": score for score, cutoff in pairs}, "got"
     return got, "got"
 
 
@@ -179,7 +174,7 @@ def _content_of(got: Any) -> tuple[Any, str]:
 
 def _value_of_query(value: Any) -> _Number:
     """Return the value of a query, which may be above 1, but is not a percentage."""
-    if value is None or (is_real(value) and math.isnan(value)):
+    if value is None:
         # a query without a value
         return _Number(math.nan, math.inf)
     decimal = _decimal(value)
@@ -195,15 +190,11 @@ def _value_of_query(value: Any) -> _Number:
 
 def _decimal(value: Any) -> Decimal:
     """Return a number with all of its original digits; nan if it is not a number."""
-    if isinstance(value, np.ndarray):
-        value = value[()]  # the number in an array of no dimensions
-    elif getattr(value, "ndim", None) == 0 and not isinstance(value, np.generic):
-        value = value.item()  # of a tensor
+    if getattr(value, "ndim", None) == 0:
+        value = np.asarray(converted(value))[()]  # the number in an array or a tensor
     text = ""
-    if isinstance(value, (str, Decimal)):
+    if isinstance(value, (str, Decimal, np.float16)):
         text = str(value).strip().removesuffix("%")
-    elif isinstance(value, np.floating) and value.itemsize < 4:
-        text = str(value)
     elif is_real(value):
         number = float(value)
         with np.errstate(over="ignore"):
@@ -283,7 +274,7 @@ class _Results:
 
     def _add(self, values: dict[Any, Any], query: Any, row: _Row) -> None:
         value = row.value
-        if isinstance(value, str) and value.lower() in WITHOUT_VALUE:
+        if str(value).lower() in WITHOUT_VALUE:
             value = None
         if query is None:
             values.setdefault(None, []).append(value)
@@ -333,7 +324,7 @@ class _Results:
 
 def _cutoff_of(measure: Any) -> _Cutoff:
     """Return the cutoff of an nDCG by its name; empty for another measure."""
-    match = NDCG.fullmatch(measure) if isinstance(measure, str) else None
+    match = NDCG.fullmatch(str(measure))
     if match is None:
         return ()
     if match[1] is None:
@@ -441,10 +432,8 @@ def _rows_of_elasticsearch(details: Mapping[str, Any]) -> Iterator[_Row]:
 def _rows_of_record(record: Mapping[Any, Any]) -> Iterator[_Row]:
     """Yield the values in a row of a table: of every nDCG, else of the only column with values."""
     query_column = next(iter(spelled(record, QUERY_NAMES)), None)
-    columns = []
-    for name in record:
-        if name != query_column and plain_name(name) not in OTHER_COLUMNS:
-            columns.append(name)
+    other_columns = [query_column, *spelled(record, OTHER_COLUMNS)]
+    columns = [name for name in record if name not in other_columns]
     if query_column is None and len(columns) == 2:
         query_column = columns.pop(0)
     query = record.get(query_column)
