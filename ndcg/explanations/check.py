@@ -115,7 +115,7 @@ class Check(Readable):
     def is_doubtful(self) -> bool:
         """Whether it may take other arguments: nothing explains its answers, and few agree."""
         most = max(self.agreeing.values(), default=0)
-        return not self.matches and most < LEAST_AGREEING * self.answered
+        return not self.matches and most < max(1, LEAST_AGREEING * self.answered)
 
     @property
     def nearest(self) -> str:
@@ -136,9 +136,8 @@ class Check(Readable):
             return 2
         if self.refused:
             return 3
-        if not self.conventions:
-            return 1
-        if self.wanted and self.wanted not in self.conventions:
+        # Without a wanted convention, the nearest is the first of these.
+        if self.nearest not in self.conventions:
             return 1
         if self.wanted and self.unordered and self.wanted not in WITHOUT_ORDER:
             return 1
@@ -151,15 +150,15 @@ class Check(Readable):
             table += [list(map(cell_text, row)) for row in self.example.rows]
             tables.append(table)
         if self.agreeing:
+            most = Counter(self.agreeing).most_common(NEAREST_SHOWN)
             table = [["convention", "rankings that agree"]]
-            for name, count in Counter(self.agreeing).most_common(NEAREST_SHOWN):
-                table.append([name, f"{count:,}"])
+            table += [[name, f"{count:,}"] for name, count in most]
             tables.append(table)
         return tables
 
     def _remarks(self) -> list[str]:
         remarks = [*self._verdict(), *self._difference()]
-        if self.is_doubtful or not self.answered:
+        if self.is_doubtful:
             remarks.append(f"It may take other arguments than it was called with: {WRAP}.")
         return [*remarks, *self.notes]
 
@@ -315,7 +314,7 @@ def check(
         if _fewest_slips(results[-1]) < 2:
             break
     best = min(results, key=_fewest_slips)
-    if best.k is None and k is not None:
+    if best.k != k:
         no_cutoff = "It takes no cutoff, so whole rankings were compared."
         best = replace(best, notes=(no_cutoff, *best.notes))
     return best
@@ -356,9 +355,8 @@ def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
     if matches and FORMS[call.form].is_batch:
         is_sum = _is_sum(matches[0].factor)
         contradiction = asker.contradiction_of_mean(answers.tolerance, is_sum=is_sum)
-    agreeing = {}
-    for name in CONVENTIONS:
-        agreeing[name] = int(answers.agree(queries.scores(_options(name))).sum())
+    scores = {name: queries.scores(_options(name)) for name in CONVENTIONS}
+    agreeing = {name: int(answers.agree(scores[name]).sum()) for name in CONVENTIONS}
     result = replace(
         result,
         answered=len(answers.plain),
@@ -369,7 +367,7 @@ def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
         contradiction=contradiction,
     )
     nearest = result.nearest
-    expected = queries.scores(_options(nearest))
+    expected = scores[nearest]
     differing = ~answers.agree(expected)
     if answers.tolerance > VISIBLE:
         hidden = f"differences below {answers.tolerance:g}"
@@ -476,9 +474,6 @@ def _simpler(query: Query, shows: Shows) -> Iterator[Query]:
         if query.qrels and not simpler.qrels:
             # Some document stays judged.
             continue
-        if not shows.documents and simpler.run.keys() != simpler.qrels.keys():
-            # Lists have a score and a relevance for every document.
-            continue
         if not shows.several and not any(simpler.qrels.values()):
             # The only relevant document is gone.
             continue
@@ -490,10 +485,12 @@ def _changed(query: Query, shows: Shows) -> Iterator[Query]:
     for document in {**query.run, **query.qrels}:
         run, qrels = _without(query.run, document), _without(query.qrels, document)
         yield query._replace(run=run, qrels=qrels)
-    for document in query.run:
-        yield query._replace(run=_without(query.run, document))
-    for document in query.qrels:
-        yield query._replace(qrels=_without(query.qrels, document))
+    # Else lists have a score and a relevance for every document.
+    if shows.documents:
+        for document in query.run:
+            yield query._replace(run=_without(query.run, document))
+        for document in query.qrels:
+            yield query._replace(qrels=_without(query.qrels, document))
     if query.k is not None:
         yield query._replace(k=1)
         yield query._replace(k=max(1, query.k - 1))
