@@ -109,16 +109,17 @@ class Asker:
         if self.form.shows.several:
             ranks.append(0)
         queries = [with_relevant_rank(rank, max(ranks), k) for rank in ranks]
-        values = [self.once(query).value for query in queries]
-        counted = np.count_nonzero(np.isfinite(values))
+        values = self._values(queries)
+        counted = int(np.count_nonzero(np.isfinite(values)))
         expected = np.nansum(values) / (2 if is_sum else max(1, counted))
         answer = self._ask(self.form.of(*queries), k, {}).value
         # Each of the answers may be rounded.
         if math.isnan(answer) or abs(answer - expected) <= 3 * tolerance:
             return ""
+        single = ", ".join(map(number_text, values.tolist()))
         return (
             "The function does not return the mean of several rankings: for two copies of each of "
-            f"these it returns {', '.join(map(number_text, values))}, for all of them together "
+            f"these it returns {single}, for all of them together "
             f"{answer:.4f}: {arguments_text(self.call.form, *queries)}."
         )
 
@@ -145,9 +146,11 @@ class Asker:
         k = queries[0].k or 1
         half_cut = Query({"d0": 1.0}, {f"d{number}": 1 for number in range(2 * k)}, k)
         renamed = [_with_prefix(half_cut, prefix) for prefix in PREFIXES]
-        both = [self.once(query).value for query in (*renamed, *renamed)]
-        values, again = np.split(np.array(both), 2)
+        values, again = self._values(renamed), self._values(renamed)
         return np.array_equal(values, again, equal_nan=True) and len(np.unique(values)) > 1
+
+    def _values(self, queries: Sequence[Query]) -> Floats:
+        return np.array([self.once(query).value for query in queries])
 
     def _ask(self, arguments: tuple[Any, ...], k: int | None, habits: dict[str, str]) -> Answer:
         before = list(map(argument_text, arguments))
@@ -178,14 +181,17 @@ class Asker:
 
 
 def _same(one: Answer, other: Answer) -> bool:
-    return one.value == other.value or (math.isnan(one.value) and math.isnan(other.value))
+    # Answers without a score have the same object as nan, which lists compare as equal.
+    return [one.value] == [other.value]
 
 
 def _with_prefix(query: Query, prefix: str) -> Query:
     """Return a ranking with other ids in the same order."""
-    run = {prefix + document: score for document, score in query.run.items()}
-    qrels = {prefix + document: relevance for document, relevance in query.qrels.items()}
-    return query._replace(run=run, qrels=qrels)
+    run, qrels = query.run, query.qrels
+    return query._replace(
+        run=dict(zip(map(prefix.__add__, run), run.values(), strict=True)),
+        qrels=dict(zip(map(prefix.__add__, qrels), qrels.values(), strict=True)),
+    )
 
 
 def _read_answer(returned: Any, *, is_batch: bool) -> Answer:

@@ -48,7 +48,7 @@ class Form(NamedTuple):
     shows: Shows
     has_ids: bool = False  # whether documents have ids, which must not matter
     is_batch: bool = False  # whether several rankings are passed
-    module: str = ""  # the module that makes the arguments
+    module: str = "builtins"  # the module that makes the arguments
     must_be_hinted: bool = False  # only tried if all parameters hint at their arguments
 
 
@@ -244,9 +244,8 @@ class Call(NamedTuple):
     @property
     def hinted(self) -> list[bool]:
         """Whether the name of each parameter hints at its argument."""
-        arguments = FORMS[self.form].arguments
-        pairs = zip(self.order, self.names, strict=False)
-        return [arguments[position].is_hinted_at(name) for position, name in pairs]
+        arguments = map(FORMS[self.form].arguments.__getitem__, self.order)
+        return list(map(Argument.is_hinted_at, arguments, self.names))
 
     @property
     def is_contradicted(self) -> bool:
@@ -279,7 +278,7 @@ class Call(NamedTuple):
 
     def _ordered(self, arguments: Sequence[Any], k: Any) -> list[Any]:
         """Return arguments in their order, the cutoff among them if it has a position."""
-        ordered = [arguments[position] for position in self.order]
+        ordered = list(map(arguments.__getitem__, self.order))
         if isinstance(self.cutoff, int):
             ordered.insert(self.cutoff, k)
         return ordered
@@ -295,24 +294,23 @@ def possible_calls(function: NDCGFunction, k: int | None, forms: Sequence[str]) 
     ['relevance by rank, k']
     """
     calls: list[Call] = []
-    keywords = tuple(
-        parameter.name for parameter in _parameters(function) if _must_be_named(parameter)
-    )
+    named = filter(_must_be_named, _parameters(function))
+    keywords = tuple(parameter.name for parameter in named)
     is_only_form = len(forms) == 1
     for (names, cutoff), name_of_form in product(accepted_arguments(function, k), forms):
         form = FORMS[name_of_form]
-        is_loaded = not form.module or form.module in sys.modules
+        is_loaded = form.module in sys.modules
         if not is_only_form and not (is_loaded and len(form.arguments) == len(names)):
             continue
-        cutoffs = [k]
-        if cutoff is None and k is not None:
+        cutoffs = dict.fromkeys([k])
+        if cutoff is None:
             # A function without a cutoff may rank whole lists.
-            cutoffs = [None, k]
-        for order in permutations(range(len(form.arguments))):
-            for compared_cutoff in cutoffs:
-                call = Call(name_of_form, cutoff, order, compared_cutoff, keywords, tuple(names))
-                if is_only_form or not form.must_be_hinted or all(call.hinted):
-                    calls.append(call)
+            cutoffs = dict.fromkeys((None, k))
+        orders = permutations(range(len(form.arguments)))
+        for order, compared_cutoff in product(orders, cutoffs):
+            call = Call(name_of_form, cutoff, order, compared_cutoff, keywords, tuple(names))
+            if is_only_form or not form.must_be_hinted or all(call.hinted):
+                calls.append(call)
     return sorted(calls, key=lambda call: sum(call.hinted), reverse=True)
 
 
@@ -327,16 +325,13 @@ def accepted_arguments(
     parameters = _parameters(function)
     cutoff = next(filter(_is_cutoff, parameters), None)
     positional = [parameter for parameter in parameters if parameter.kind in _POSITIONAL]
-    others = []
-    for parameter in parameters:
-        is_positional = parameter in positional and parameter != cutoff
-        if is_positional or _must_be_named(parameter):
-            others.append(parameter)
+    others = [*positional, *filter(_must_be_named, parameters)]
+    if cutoff in others:
+        others.remove(cutoff)
     # Those that must be given come first.
-    others.sort(key=lambda parameter: parameter.default is not parameter.empty)
+    others.sort(key=_is_needed, reverse=True)
     # If all have a default, the first two are the ranking and the judgments.
-    needed = sum(parameter.default is parameter.empty for parameter in others)
-    needed = needed or min(2, len(others))
+    needed = sum(map(_is_needed, others)) or min(2, len(others))
     if needed == 1 and len(positional) > 1 and positional[1] in others:
         # such as y_score=None
         needed = 2
@@ -378,8 +373,11 @@ def _is_cutoff(parameter: inspect.Parameter) -> bool:
 
 
 def _must_be_named(parameter: inspect.Parameter) -> bool:
-    if parameter.kind is not parameter.KEYWORD_ONLY or _is_cutoff(parameter):
-        return False
+    is_keyword = parameter.kind is parameter.KEYWORD_ONLY
+    return is_keyword and _is_needed(parameter) and not _is_cutoff(parameter)
+
+
+def _is_needed(parameter: inspect.Parameter) -> bool:
     return parameter.default is parameter.empty
 
 
