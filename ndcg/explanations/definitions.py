@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import chain, combinations, groupby, permutations, product, starmap
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,8 +18,8 @@ from ..measure.arguments import DISCOUNTS, GAINS, IDEALS, PERFECT_IF_EMPTY
 from ..measure.conventions import CONVENTIONS
 from ..measure.ties import Floats, Mask
 from ..scores.progress import tracked
-from .search import changes_of, usual_options
-from .slip_terms import NO_SLIP, Change, Queries, Query, Slip, Term, ranked
+from .search import changes_of, least, usual_options
+from .slip_terms import NO_SLIP, Change, Queries, Query, Slip, Term, has_ties, ranked
 from .slips import OWN_DOCUMENT, SLIPS, slip_named
 
 VISIBLE = 1e-4  # the least difference that a reader sees
@@ -128,7 +129,7 @@ class Fit(NamedTuple):
 
 def _in_order(query: Query, documents: Iterable[Any]) -> Query:
     """Return a ranking in which equal scores differ in the last digit, in an order."""
-    if len(set(query.run.values())) == len(query.run):
+    if not has_ties(query):
         return query
     run = dict(query.run)
     last = math.inf
@@ -225,6 +226,13 @@ GRID: list[dict[str, Any]] = [
     for gain, discount, ideal, judged_only in product(GAINS, DISCOUNTS, IDEALS, (False, True))
 ]
 OPTIONS_OF_CONVENTIONS = [options for options in GRID if changes_of(options).min() == 0]
+OPTIONS_WITH_A_CHANGE = [options for options in GRID if changes_of(options).min() == 1]
+# Pairs of slips are many, so they are tried with the most usual discount and ideal only.
+MOST_USUAL_OPTIONS = [
+    options
+    for options in OPTIONS_OF_CONVENTIONS
+    if (options["discount"], options["ideal"]) == ("log", "judged")
+]
 
 
 @cache
@@ -240,16 +248,9 @@ def usual_definitions() -> list[Definition]:
 def rare_definitions() -> list[Definition]:
     """Return every slip on one change of a convention, and two slips at once."""
     definitions = []
-    for options in GRID:
-        if changes_of(options).min() == 1:
-            definitions += [Definition(options, (slip,)) for slip in OTHER_SLIPS]
-    # Pairs of slips are many, so they are tried with the most usual discount and ideal only.
-    most_usual = [
-        options
-        for options in OPTIONS_OF_CONVENTIONS
-        if (options["discount"], options["ideal"]) == ("log", "judged")
-    ]
-    for pair, options in product(combinations(OTHER_SLIPS, 2), most_usual):
+    for options, slip in product(OPTIONS_WITH_A_CHANGE, OTHER_SLIPS):
+        definitions.append(Definition(options, (slip,)))
+    for pair, options in product(combinations(OTHER_SLIPS, 2), MOST_USUAL_OPTIONS):
         definitions.append(Definition(options, pair))
     return definitions
 
@@ -279,8 +280,8 @@ def explain_answers(answers: Answers, first: Answers) -> tuple[list[Match], int]
             if fit is not None:
                 fits.append(fit._replace(definition=definition))
         if fits:
-            unordered = min(fit.unordered for fit in fits)
-            return _named([fit for fit in fits if fit.unordered == unordered]), unordered
+            fits = least(fits, attrgetter("unordered"))
+            return _named(fits), fits[0].unordered
     return [], 0
 
 
@@ -362,8 +363,8 @@ def _fit(definition: Definition, answers: Answers) -> Fit | None:
         if not agreeing_if_tied:
             continue
         for precision in precisions:
-            for empty in agreeing(agreeing_if_tied, close, precision, order):
-                choices.append((empty.value, order, precision))
+            emptiness_if_close = agreeing(agreeing_if_tied, close, precision, order)
+            choices += [(empty.value, order, precision) for empty in emptiness_if_close]
     if choices:
         return Fit(definition, choices)
     # No fixed order explains the answers, but every ranking may have another order.
@@ -396,12 +397,8 @@ def _has_some_order(
     expected = empty.fill(definition.scores(Queries(queries)), queries)
     values = answers.values[:, ranking]
     agree = np.isclose(values, expected, rtol=0, atol=answers.tolerance, equal_nan=True)
-    for agrees in agree:
-        # how many orders of every ranking agree
-        counts = np.bincount(ranking, agrees)
-        if not counts[ranking].all():
-            return False
-    return True
+    # For each of the two answers, some order of every ranking agrees.
+    return all(np.bincount(ranking, agrees)[ranking].all() for agrees in agree)
 
 
 def _named(fits: Sequence[Fit]) -> list[Match]:
@@ -411,10 +408,8 @@ def _named(fits: Sequence[Fit]) -> list[Match]:
         for match in _matches_of(fit):
             # The same slips are named on the first convention only.
             by_definition.setdefault(match[1:] if match.slips else match, match)
-    matches = list(by_definition.values())
-    fewest = min((len(match.slips) for match in matches), default=0)
-    matches = [match for match in matches if len(match.slips) == fewest]
-    if not fewest:
+    matches = least(list(by_definition.values()), lambda match: len(match.slips))
+    if not any(match.slips for match in matches):
         order = list(CONVENTIONS)
         return sorted(matches, key=lambda match: order.index(match.convention))
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import combinations, compress
+from operator import attrgetter
 from typing import Any, Literal, NamedTuple, SupportsIndex, Unpack
 
 import numpy as np
@@ -41,7 +42,7 @@ from .combination import Combination
 from .evidence import UNLIKELY, Evidence, Tried
 from .properties import in_common, properties_of
 from .reported import Reported
-from .search import Cause, Searched, Setting, SlipSearch, hash_of, search, settings_to_try
+from .search import Cause, Searched, Setting, SlipSearch, hash_of, least, search, settings_to_try
 from .slip_terms import Queries, queries_by_ids, queries_of
 from .slips import slip_named
 
@@ -144,21 +145,21 @@ class Explanation(Readable):
         # Conventions with the same values share a row.
         names_by_cells: dict[tuple[str, ...], list[str]] = {}
         for name, score in self._nearest_first():
-            cells = [number_text(score)]
+            values = [number_text(score)]
             if self.got is not None:
                 match = "match" if name in self.matches else ""
-                cells += [number_text(score - self.got, sign="+"), match]
-            names_by_cells.setdefault(tuple(cells), []).append(name)
+                values += [number_text(score - self.got, sign="+"), match]
+            names_by_cells.setdefault(tuple(values), []).append(name)
         table = [header]
-        for values, names in names_by_cells.items():
-            table.append([", ".join(names), *values])
+        table += [[", ".join(names), *cells] for cells, names in names_by_cells.items()]
         if self.between is None:
             return [table]
         rows = [["choice", *self.between, "effect"]]
+        total = 0.0
         for name, before, after, effect in self.choices:
             text = empty_text if name == "zero_division" else str
             rows.append([name, text(before), text(after), number_text(effect, sign="+")])
-        total = sum(choice.effect for choice in self.choices)
+            total += effect
         rows.append(["total", "", "", number_text(total, sign="+")])
         return [table, rows]
 
@@ -409,7 +410,7 @@ class Scorer:
         if self.known.pop("ignore_ties", False):
             self.known["ties"] = "last"
         self._read: dict[tuple[Any, ...], Rankings] = {}
-        self._queries: dict[int | None, Queries] = {}
+        self.queries_at = cache(self._queries_at)
         parsed = Options.parse(k=k, **options)
         self.rankings = self.read(parsed)
         if not self.rankings.queries:
@@ -433,14 +434,11 @@ class Scorer:
             and self.known.get("ignore_index") is None
         )
 
-    def queries_at(self, k: int | None) -> Queries:
-        """Return the queries that slips can change, with a cutoff, which are read once."""
-        if k not in self._queries:
-            queries = queries_of(self.rankings, k)
-            if self._slips_by_ids:
-                queries = queries_by_ids(self.inputs, self.rankings.names(), k)
-            self._queries[k] = Queries(queries)
-        return self._queries[k]
+    def _queries_at(self, k: int | None) -> Queries:
+        """Return the queries that slips can change, with a cutoff."""
+        if self._slips_by_ids:
+            return Queries(queries_by_ids(self.inputs, self.rankings.names(), k))
+        return Queries(queries_of(self.rankings, k))
 
     def signature(self, options: Options) -> str:
         """Return the signature of options, with these weights and excluded documents."""
@@ -471,7 +469,7 @@ class Scorer:
 
         @cache
         def score(changed: frozenset[str]) -> float:
-            new_values = {name: values[name][1] for name in changed if name != "slip"}
+            new_values = {name: values[name][1] for name in changed - {"slip"}}
             options = replace(before, **new_values)
             if "slip" in changed:
                 chosen = {**self.known_for_slips, **_chosen(options), **options.gains}
@@ -574,28 +572,27 @@ def _with_causes(
     matches = search(searched, scorer.settings(searched))
     evidence = searched.evidence
     as_given = reported.as_given()
-    queries = []
-    if len(scorer.rankings.relevance) <= MOST_DOCUMENTS:
-        queries = list(map(scorer.queries_at, searched.cutoffs))
     searched = searched._replace(given=scorer.known_for_slips)
     evidence_as_given = as_given.evidence(scorer.rankings)
-    slip_search = SlipSearch(
-        searched, searched._replace(evidence=evidence_as_given), queries, Tried()
-    )
-    slips = slip_search.causes()
+    slips: list[Cause] = []
+    tried_slips = Tried()
+    if len(scorer.rankings.relevance) <= MOST_DOCUMENTS:
+        searched_as_given = searched._replace(evidence=evidence_as_given)
+        queries = list(map(scorer.queries_at, searched.cutoffs))
+        slips = SlipSearch(searched, searched_as_given, queries, tried_slips).causes()
     if not matches.causes and slips and all(cause.as_given for cause in slips):
         evidence = evidence_as_given
         explanation = replace(
             explanation, got=float(evidence.scores[0]), percent=False, reported=as_given.words
         )
-    tried = [matches.tried, slip_search.tried]
+    tried = [matches.tried, tried_slips]
     # Of causes with as many changes, combinations come first.
     causes = sorted([*matches.causes, *slips], key=lambda cause: cause.changes)
     answer = _verdict("cause", causes, tried, evidence)
     explanation = replace(
         explanation,
         combinations=tuple(cause.combination for cause in matches.causes),
-        distinct=len({cause.values for cause in matches.causes}),
+        distinct=_distinct(matches.causes),
         tried=len(matches.tried),
         by_chance=_by_chance(tried, evidence),
         slips=tuple((cause.slip, Message(marked(cause.combination))) for cause in slips),
@@ -637,8 +634,12 @@ def _verdict(
     fewest = causes[0].changes
     expected = _by_chance(tried, evidence, fewest)
     is_told = expected <= UNLIKELY
-    if is_told:
-        by_chance = expected
-        causes = [cause for cause in causes if cause.changes == fewest]
-    settings = len({cause.values for cause in causes})
-    return Verdict(kind if is_told else "unknown", tuple(causes), settings, by_chance)
+    if not is_told:
+        return Verdict("unknown", tuple(causes), _distinct(causes), by_chance)
+    causes = least(causes, attrgetter("changes"))
+    return Verdict(kind, tuple(causes), _distinct(causes), expected)
+
+
+def _distinct(causes: Sequence[Cause]) -> int:
+    """Return how many of the causes give different values to some query."""
+    return len({cause.values for cause in causes})

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from hashlib import blake2b
 from itertools import chain, product
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,7 @@ from .properties import properties_of
 from .slip_terms import NO_SLIP, Queries, Slip
 from .slips import SLIPS
 
+_T = TypeVar("_T")
 SLIPS_TRIED_ON = ("sklearn", "trec_eval", "ranx", "lightgbm", "spark")
 USUAL_CUTOFFS = (1, 3, 5, 10, 20, 50, 100, 1000, None)
 SHORT_RANKING = 10  # every cutoff is tried if no ranking has more documents than this
@@ -78,9 +79,8 @@ class Searched(NamedTuple):
         if self.evidence.by_query:
             return np.empty((len(values), 0))
         means = means_of(values, self.weight)
-        if self.evidence.cutoffs:
-            return means[np.newaxis]
-        return means[:, np.newaxis]
+        # If the cutoffs are known, all rows of values belong to one setting.
+        return means.reshape(-1, max(1, len(self.evidence.cutoffs)))
 
     def matching(self, values: Floats, scores: Floats) -> Mask:
         """Return which settings match all evidence, from the values of queries and their means."""
@@ -114,6 +114,12 @@ class Cause(NamedTuple):
     def changes(self) -> int:
         """In how many ways it differs from a convention."""
         return len(self.combination.changed) + bool(self.slip)
+
+
+def least(items: Sequence[_T], size: Callable[[_T], int]) -> list[_T]:
+    """Return the items of the least size, in their order."""
+    smallest = min(map(size, items), default=0)
+    return [item for item in items if size(item) == smallest]
 
 
 def hash_of(values: Floats) -> str:
@@ -179,14 +185,13 @@ def _readings(searched: Searched) -> list[_Reading]:
             rankings = read(**chosen)
             if rankings is not None:
                 read_in.append((chosen, rankings, len(rankings.queries_of_ties())))
+        unknown = VALUES.keys() - searched.given.keys()
         # 32 bits can only add ties.
-        dtypes_are_alike = len(read_in) == len(dtypes) and read_in[0][-1] == read_in[-1][-1]
-        if dtypes_are_alike:
+        if len(read_in) == len(dtypes) and read_in[0][-1] == read_in[-1][-1]:
             del read_in[1:]
+            unknown.discard("score_dtype")
         for chosen, rankings, ties in read_in:
-            matter = VALUES.keys() - searched.given.keys()
-            if dtypes_are_alike:
-                matter.discard("score_dtype")
+            matter = set(unknown)
             if not ties:
                 matter.discard("ties")
             if not properties_of(rankings, None)["a negative relevance"].any():
@@ -234,11 +239,12 @@ def _scored_choice(
         dcg = _sums_at(searched, {**chosen, "ties": ties}, "DCG", all_cutoffs)
         for ideal, idcg in ideals.items():
             known = [cutoff for cutoff in idcg if cutoff in dcg]
-            if not known or (searched.evidence.cutoffs and known != cutoffs[ideal]):
+            reported = searched.evidence.cutoffs
+            if not known or (reported and known != reported):
                 # All reported scores must match.
                 continue
-            above = np.stack([dcg[cutoff] for cutoff in known])
-            below = np.stack([idcg[cutoff] for cutoff in known])
+            above = np.stack(list(map(dcg.__getitem__, known)))
+            below = np.stack(list(map(idcg.__getitem__, known)))
             with np.errstate(divide="ignore", invalid="ignore"):
                 values = ratio(above, below, negative=True, sign=turned, zero_division=np.nan)
             options_of_values = {**chosen, "ideal": ideal, "ties": ties}
@@ -280,9 +286,8 @@ def _averaged(
     if not skipped.any():
         ways_of_missing = ways_of_missing[:1]
     for missing in ways_of_missing:
-        filled = empty
-        if missing == "skip":
-            filled = empty & ~skipped
+        dropped = skipped & (missing == "skip")
+        filled = empty & ~dropped
         fillings = searched.values_of("zero_division")
         if not filled.any():
             fillings = fillings[:1]
@@ -303,8 +308,7 @@ def _averaged(
                 options["missing"] = missing
             for name in options.keys() - reading.matter:
                 del options[name]
-            if missing == "skip":
-                averaged[:, skipped] = np.nan
+            averaged[:, dropped] = np.nan
             scores = searched.scores_of(averaged)
             changes = np.full(len(scores), changes_of(options).min())
             if not searched.evidence.cutoffs:
@@ -329,13 +333,16 @@ def search(searched: Searched, settings: Iterable[Setting]) -> Matches:
     tried = Tried()
     nearest = None
     agreeing: Mask = np.zeros(0, bool)
+    most = -1
     for setting in settings:
         values = setting.values
         tried.add(setting.scores, setting.changes)
         if evidence.by_query:
             near = evidence.near(values)
-            row = int(near.sum(axis=1).argmax())
-            if nearest is None or near[row].sum() > agreeing.sum():
+            counts = near.sum(axis=1)
+            row = int(counts.argmax())
+            if counts[row] > most:
+                most = counts[row]
                 agreeing = near[row]
                 nearest = _combination(searched, setting, row, values[[row]])
         for row in np.flatnonzero(searched.matching(values, setting.scores)).tolist():
@@ -352,10 +359,8 @@ def _combination(searched: Searched, setting: Setting, row: int, values: Floats)
     """Return a combination as changes of the convention that differs in the fewest options."""
     convention = list(CONVENTIONS)[int(changes_of(setting.chosen).argmin())]
     usual = usual_options(convention)
-    changed: dict[str, Any] = {}
-    for name, value in setting.chosen.items():
-        if repr(value) != repr(usual[name]):
-            changed[name] = value
+    chosen = setting.chosen.items()
+    changed = {name: value for name, value in chosen if repr(value) != repr(usual[name])}
     k: Any = searched.evidence.cutoffs
     if len(k) <= 1:
         k = setting.cutoffs[row]
@@ -398,7 +403,7 @@ def _cutoffs(searched: Searched, ideal: str, longest: int) -> Sequence[int | Non
 
     reported = searched.evidence.cutoffs
     if reported:
-        return reported if all(map(has_ideal, reported)) else []
+        return list(filter(has_ideal, reported))
     k = searched.k
     candidates: list[int | None] = [k]
     if k is not None:
@@ -431,7 +436,7 @@ class SlipSearch(NamedTuple):
         """Return the slips that give the reported scores, except slips that equal an option."""
         changed = {}
         evidence = self.searched.evidence
-        if evidence.by_query and self.queries and "missing" not in self.searched.given:
+        if evidence.by_query and "missing" not in self.searched.given:
             missing = [query.missing for query in self.queries[0].changed(())]
             if any(missing) and np.isnan(evidence.scores[missing]).all():
                 # The reported values leave out the queries that the run lacks.

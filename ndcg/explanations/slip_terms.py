@@ -7,10 +7,12 @@ combined.
 
 import warnings
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..inputs.documents import ById
 from ..inputs.rankings import Rankings
@@ -136,25 +138,21 @@ class Queries:
     """
 
     def __init__(self, queries: Iterable[Query]) -> None:
-        self._changed: dict[tuple[Change, ...], Sequence[Query]] = {(): list(queries)}
+        self._queries = list(queries)
+        self.changed = cache(self._changed)
+        self.tied = cache(self._tied)
         self._read: dict[tuple[Any, ...], Rankings] = {}
         self._scores: dict[tuple[Any, ...], Floats] = {}
-        self._tied: dict[tuple[Change, ...], Mask] = {}
 
-    def changed(self, changes: tuple[Change, ...]) -> Sequence[Query]:
+    def _changed(self, changes: tuple[Change, ...]) -> Sequence[Query]:
         """Apply changes to the queries, one after the other."""
-        if changes not in self._changed:
-            self._changed[changes] = [changes[-1](query) for query in self.changed(changes[:-1])]
-        return self._changed[changes]
+        if not changes:
+            return self._queries
+        return list(map(changes[-1], self.changed(changes[:-1])))
 
-    def tied(self, changes: tuple[Change, ...]) -> Mask:
+    def _tied(self, changes: tuple[Change, ...]) -> Mask:
         """Return which queries have documents with equal scores after changes."""
-        if changes not in self._tied:
-            tied = [
-                len(set(query.run.values())) < len(query.run) for query in self.changed(changes)
-            ]
-            self._tied[changes] = np.array(tied, bool)
-        return self._tied[changes]
+        return np.array(list(map(has_ties, self.changed(changes))), bool)
 
     def scores(
         self, options: Mapping[str, Any], measure: str = "nDCG", term: Term = UNCHANGED
@@ -176,8 +174,10 @@ class Queries:
     ) -> Floats:
         queries = self.changed(changes)
         values = np.full(len(queries), np.nan)
-        for k in {query.k for query in queries}:
-            rows = [row for row, query in enumerate(queries) if query.k == k]
+        rows_by_cutoff: dict[int | None, list[int]] = {}
+        for row, query in enumerate(queries):
+            rows_by_cutoff.setdefault(query.k, []).append(row)
+        for k, rows in rows_by_cutoff.items():
             cutoff = k
             if k is None and Options.parse(k=1, **options).ideal == "full":
                 # This ideal is as long as the longest list then.
@@ -208,6 +208,11 @@ class Queries:
                 warnings.simplefilter("ignore", UserWarning)
                 self._read[key] = read(run, qrels, **options.reading)
         return self._read[key]
+
+
+def has_ties(query: Query) -> bool:
+    """Return whether documents of a query have equal scores."""
+    return len(set(query.run.values())) < len(query.run)
 
 
 def in_order(documents: Iterable[Any]) -> dict[Any, float]:
@@ -260,10 +265,14 @@ def queries_of(rankings: Rankings, k: int | None) -> Iterator[Query]:
     judged = rankings.judged
     if judged is None:
         judged = np.ones(len(retrieved), bool)
-    score, relevance = rankings.score.tolist(), rankings.relevance.tolist()
     bounds = pairwise(rankings.offsets.tolist())
     for (start, end), missing in zip(bounds, rankings.lacking().tolist(), strict=True):
-        rows = range(start, end)
-        run = {row - start: score[row] for row in rows if retrieved[row]}
-        qrels = {row - start: relevance[row] for row in rows if judged[row]}
+        query = slice(start, end)
+        run = _by_position(rankings.score[query], retrieved[query])
+        qrels = _by_position(rankings.relevance[query], judged[query])
         yield Query(run, qrels, k, missing)
+
+
+def _by_position(values: NDArray[Any], mask: Mask) -> dict[Any, Any]:
+    positions = np.flatnonzero(mask)
+    return dict(zip(positions.tolist(), values[positions].tolist(), strict=True))
