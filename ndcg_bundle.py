@@ -1401,11 +1401,15 @@ class Labels(NamedTuple):
         >>> Labels((("a|b", 0.0), ("relevant", 1.5))).signature
         'a%7Cb=0,relevant=1.5'
         """
+        labels = [label for label, _ in self.gains]
+        gains = [_measure_labels_plain(gain) for _, gain in self.gains]
+        if labels == [*range(len(labels))]:  # as a list of gains
+            return ",".join(gains)
         parts = []
-        for label, gain in self.gains:
+        for label, gain in zip(labels, gains, strict=True):
             name = label if isinstance(label, str) else _measure_labels_plain(label)
             escaped = re.sub(r"[|:,=%+]", lambda match: f"%{ord(match[0]):02X}", name)
-            parts.append(f"{escaped}={_measure_labels_plain(gain)}")
+            parts.append(f"{escaped}={gain}")
         return ",".join(parts)
 
 
@@ -14752,25 +14756,21 @@ class Queries:
     """
 
     def __init__(self, queries: Iterable[Query]) -> None:
-        self._changed: dict[tuple[Change, ...], Sequence[Query]] = {(): list(queries)}
+        self._queries = list(queries)
+        self.changed = cache(self._changed)
+        self.tied = cache(self._tied)
         self._read: dict[tuple[Any, ...], Rankings] = {}
         self._scores: dict[tuple[Any, ...], Floats] = {}
-        self._tied: dict[tuple[Change, ...], Mask] = {}
 
-    def changed(self, changes: tuple[Change, ...]) -> Sequence[Query]:
+    def _changed(self, changes: tuple[Change, ...]) -> Sequence[Query]:
         """Apply changes to the queries, one after the other."""
-        if changes not in self._changed:
-            self._changed[changes] = [changes[-1](query) for query in self.changed(changes[:-1])]
-        return self._changed[changes]
+        if not changes:
+            return self._queries
+        return list(map(changes[-1], self.changed(changes[:-1])))
 
-    def tied(self, changes: tuple[Change, ...]) -> Mask:
+    def _tied(self, changes: tuple[Change, ...]) -> Mask:
         """Return which queries have documents with equal scores after changes."""
-        if changes not in self._tied:
-            tied = [
-                len(set(query.run.values())) < len(query.run) for query in self.changed(changes)
-            ]
-            self._tied[changes] = np.array(tied, bool)
-        return self._tied[changes]
+        return np.array(list(map(has_ties, self.changed(changes))), bool)
 
     def scores(
         self, options: Mapping[str, Any], measure: str = "nDCG", term: Term = UNCHANGED
@@ -14792,8 +14792,10 @@ class Queries:
     ) -> Floats:
         queries = self.changed(changes)
         values = np.full(len(queries), np.nan)
-        for k in {query.k for query in queries}:
-            rows = [row for row, query in enumerate(queries) if query.k == k]
+        rows_by_cutoff: dict[int | None, list[int]] = {}
+        for row, query in enumerate(queries):
+            rows_by_cutoff.setdefault(query.k, []).append(row)
+        for k, rows in rows_by_cutoff.items():
             cutoff = k
             if k is None and Options.parse(k=1, **options).ideal == "full":
                 # This ideal is as long as the longest list then.
@@ -14824,6 +14826,11 @@ class Queries:
                 warnings.simplefilter("ignore", UserWarning)
                 self._read[key] = read(run, qrels, **options.reading)
         return self._read[key]
+
+
+def has_ties(query: Query) -> bool:
+    """Return whether documents of a query have equal scores."""
+    return len(set(query.run.values())) < len(query.run)
 
 
 def in_order(documents: Iterable[Any]) -> dict[Any, float]:
@@ -14876,13 +14883,17 @@ def queries_of(rankings: Rankings, k: int | None) -> Iterator[Query]:
     judged = rankings.judged
     if judged is None:
         judged = np.ones(len(retrieved), bool)
-    score, relevance = rankings.score.tolist(), rankings.relevance.tolist()
     bounds = pairwise(rankings.offsets.tolist())
     for (start, end), missing in zip(bounds, rankings.lacking().tolist(), strict=True):
-        rows = range(start, end)
-        run = {row - start: score[row] for row in rows if retrieved[row]}
-        qrels = {row - start: relevance[row] for row in rows if judged[row]}
+        query = slice(start, end)
+        run = _explanations_slip_terms_by_position(rankings.score[query], retrieved[query])
+        qrels = _explanations_slip_terms_by_position(rankings.relevance[query], judged[query])
         yield Query(run, qrels, k, missing)
+
+
+def _explanations_slip_terms_by_position(values: NDArray[Any], mask: Mask) -> dict[Any, Any]:
+    positions = np.flatnonzero(mask)
+    return dict(zip(positions.tolist(), values[positions].tolist(), strict=True))
 
 
 # ndcg/explanations/slips.py: Every way in which nDCG is known to go wrong, as one table.
@@ -15376,6 +15387,7 @@ def slip_named(name: str) -> Slip:
 
 # ndcg/explanations/search.py: Search for options and slips that give reported scores, for papers with custom code.
 
+_T = TypeVar("_T")
 SLIPS_TRIED_ON = ("sklearn", "trec_eval", "ranx", "lightgbm", "spark")
 USUAL_CUTOFFS = (1, 3, 5, 10, 20, 50, 100, 1000, None)
 SHORT_RANKING = 10  # every cutoff is tried if no ranking has more documents than this
@@ -15425,9 +15437,8 @@ class Searched(NamedTuple):
         if self.evidence.by_query:
             return np.empty((len(values), 0))
         means = means_of(values, self.weight)
-        if self.evidence.cutoffs:
-            return means[np.newaxis]
-        return means[:, np.newaxis]
+        # If the cutoffs are known, all rows of values belong to one setting.
+        return means.reshape(-1, max(1, len(self.evidence.cutoffs)))
 
     def matching(self, values: Floats, scores: Floats) -> Mask:
         """Return which settings match all evidence, from the values of queries and their means."""
@@ -15461,6 +15472,12 @@ class Cause(NamedTuple):
     def changes(self) -> int:
         """In how many ways it differs from a convention."""
         return len(self.combination.changed) + bool(self.slip)
+
+
+def least(items: Sequence[_T], size: Callable[[_T], int]) -> list[_T]:
+    """Return the items of the least size, in their order."""
+    smallest = min(map(size, items), default=0)
+    return [item for item in items if size(item) == smallest]
 
 
 def hash_of(values: Floats) -> str:
@@ -15526,14 +15543,13 @@ def _readings(searched: Searched) -> list[_Reading]:
             rankings = read(**chosen)
             if rankings is not None:
                 read_in.append((chosen, rankings, len(rankings.queries_of_ties())))
+        unknown = VALUES.keys() - searched.given.keys()
         # 32 bits can only add ties.
-        dtypes_are_alike = len(read_in) == len(dtypes) and read_in[0][-1] == read_in[-1][-1]
-        if dtypes_are_alike:
+        if len(read_in) == len(dtypes) and read_in[0][-1] == read_in[-1][-1]:
             del read_in[1:]
+            unknown.discard("score_dtype")
         for chosen, rankings, ties in read_in:
-            matter = VALUES.keys() - searched.given.keys()
-            if dtypes_are_alike:
-                matter.discard("score_dtype")
+            matter = set(unknown)
             if not ties:
                 matter.discard("ties")
             if not properties_of(rankings, None)["a negative relevance"].any():
@@ -15581,11 +15597,12 @@ def _scored_choice(
         dcg = _sums_at(searched, {**chosen, "ties": ties}, "DCG", all_cutoffs)
         for ideal, idcg in ideals.items():
             known = [cutoff for cutoff in idcg if cutoff in dcg]
-            if not known or (searched.evidence.cutoffs and known != cutoffs[ideal]):
+            reported = searched.evidence.cutoffs
+            if not known or (reported and known != reported):
                 # All reported scores must match.
                 continue
-            above = np.stack([dcg[cutoff] for cutoff in known])
-            below = np.stack([idcg[cutoff] for cutoff in known])
+            above = np.stack(list(map(dcg.__getitem__, known)))
+            below = np.stack(list(map(idcg.__getitem__, known)))
             with np.errstate(divide="ignore", invalid="ignore"):
                 values = ratio(above, below, negative=True, sign=turned, zero_division=np.nan)
             options_of_values = {**chosen, "ideal": ideal, "ties": ties}
@@ -15627,9 +15644,8 @@ def _averaged(
     if not skipped.any():
         ways_of_missing = ways_of_missing[:1]
     for missing in ways_of_missing:
-        filled = empty
-        if missing == "skip":
-            filled = empty & ~skipped
+        dropped = skipped & (missing == "skip")
+        filled = empty & ~dropped
         fillings = searched.values_of("zero_division")
         if not filled.any():
             fillings = fillings[:1]
@@ -15650,8 +15666,7 @@ def _averaged(
                 options["missing"] = missing
             for name in options.keys() - reading.matter:
                 del options[name]
-            if missing == "skip":
-                averaged[:, skipped] = np.nan
+            averaged[:, dropped] = np.nan
             scores = searched.scores_of(averaged)
             changes = np.full(len(scores), changes_of(options).min())
             if not searched.evidence.cutoffs:
@@ -15676,13 +15691,16 @@ def search(searched: Searched, settings: Iterable[Setting]) -> Matches:
     tried = Tried()
     nearest = None
     agreeing: Mask = np.zeros(0, bool)
+    most = -1
     for setting in settings:
         values = setting.values
         tried.add(setting.scores, setting.changes)
         if evidence.by_query:
             near = evidence.near(values)
-            row = int(near.sum(axis=1).argmax())
-            if nearest is None or near[row].sum() > agreeing.sum():
+            counts = near.sum(axis=1)
+            row = int(counts.argmax())
+            if counts[row] > most:
+                most = counts[row]
                 agreeing = near[row]
                 nearest = _combination(searched, setting, row, values[[row]])
         for row in np.flatnonzero(searched.matching(values, setting.scores)).tolist():
@@ -15699,10 +15717,8 @@ def _combination(searched: Searched, setting: Setting, row: int, values: Floats)
     """Return a combination as changes of the convention that differs in the fewest options."""
     convention = list(CONVENTIONS)[int(changes_of(setting.chosen).argmin())]
     usual = usual_options(convention)
-    changed: dict[str, Any] = {}
-    for name, value in setting.chosen.items():
-        if repr(value) != repr(usual[name]):
-            changed[name] = value
+    chosen = setting.chosen.items()
+    changed = {name: value for name, value in chosen if repr(value) != repr(usual[name])}
     k: Any = searched.evidence.cutoffs
     if len(k) <= 1:
         k = setting.cutoffs[row]
@@ -15745,7 +15761,7 @@ def _cutoffs(searched: Searched, ideal: str, longest: int) -> Sequence[int | Non
 
     reported = searched.evidence.cutoffs
     if reported:
-        return reported if all(map(has_ideal, reported)) else []
+        return list(filter(has_ideal, reported))
     k = searched.k
     candidates: list[int | None] = [k]
     if k is not None:
@@ -15778,7 +15794,7 @@ class SlipSearch(NamedTuple):
         """Return the slips that give the reported scores, except slips that equal an option."""
         changed = {}
         evidence = self.searched.evidence
-        if evidence.by_query and self.queries and "missing" not in self.searched.given:
+        if evidence.by_query and "missing" not in self.searched.given:
             missing = [query.missing for query in self.queries[0].changed(())]
             if any(missing) and np.isnan(evidence.scores[missing]).all():
                 # The reported values leave out the queries that the run lacks.
@@ -15949,7 +15965,7 @@ class Fit(NamedTuple):
 
 def _in_order(query: Query, documents: Iterable[Any]) -> Query:
     """Return a ranking in which equal scores differ in the last digit, in an order."""
-    if len(set(query.run.values())) == len(query.run):
+    if not has_ties(query):
         return query
     run = dict(query.run)
     last = math.inf
@@ -16046,6 +16062,13 @@ GRID: list[dict[str, Any]] = [
     for gain, discount, ideal, judged_only in product(GAINS, DISCOUNTS, IDEALS, (False, True))
 ]
 OPTIONS_OF_CONVENTIONS = [options for options in GRID if changes_of(options).min() == 0]
+OPTIONS_WITH_A_CHANGE = [options for options in GRID if changes_of(options).min() == 1]
+# Pairs of slips are many, so they are tried with the most usual discount and ideal only.
+MOST_USUAL_OPTIONS = [
+    options
+    for options in OPTIONS_OF_CONVENTIONS
+    if (options["discount"], options["ideal"]) == ("log", "judged")
+]
 
 
 @cache
@@ -16061,16 +16084,9 @@ def usual_definitions() -> list[Definition]:
 def rare_definitions() -> list[Definition]:
     """Return every slip on one change of a convention, and two slips at once."""
     definitions = []
-    for options in GRID:
-        if changes_of(options).min() == 1:
-            definitions += [Definition(options, (slip,)) for slip in OTHER_SLIPS]
-    # Pairs of slips are many, so they are tried with the most usual discount and ideal only.
-    most_usual = [
-        options
-        for options in OPTIONS_OF_CONVENTIONS
-        if (options["discount"], options["ideal"]) == ("log", "judged")
-    ]
-    for pair, options in product(combinations(OTHER_SLIPS, 2), most_usual):
+    for options, slip in product(OPTIONS_WITH_A_CHANGE, OTHER_SLIPS):
+        definitions.append(Definition(options, (slip,)))
+    for pair, options in product(combinations(OTHER_SLIPS, 2), MOST_USUAL_OPTIONS):
         definitions.append(Definition(options, pair))
     return definitions
 
@@ -16100,8 +16116,8 @@ def explain_answers(answers: Answers, first: Answers) -> tuple[list[Match], int]
             if fit is not None:
                 fits.append(fit._replace(definition=definition))
         if fits:
-            unordered = min(fit.unordered for fit in fits)
-            return _explanations_definitions_named([fit for fit in fits if fit.unordered == unordered]), unordered
+            fits = least(fits, attrgetter("unordered"))
+            return _explanations_definitions_named(fits), fits[0].unordered
     return [], 0
 
 
@@ -16183,8 +16199,8 @@ def _fit(definition: Definition, answers: Answers) -> Fit | None:
         if not agreeing_if_tied:
             continue
         for precision in precisions:
-            for empty in agreeing(agreeing_if_tied, close, precision, order):
-                choices.append((empty.value, order, precision))
+            emptiness_if_close = agreeing(agreeing_if_tied, close, precision, order)
+            choices += [(empty.value, order, precision) for empty in emptiness_if_close]
     if choices:
         return Fit(definition, choices)
     # No fixed order explains the answers, but every ranking may have another order.
@@ -16217,12 +16233,8 @@ def _has_some_order(
     expected = empty.fill(definition.scores(Queries(queries)), queries)
     values = answers.values[:, ranking]
     agree = np.isclose(values, expected, rtol=0, atol=answers.tolerance, equal_nan=True)
-    for agrees in agree:
-        # how many orders of every ranking agree
-        counts = np.bincount(ranking, agrees)
-        if not counts[ranking].all():
-            return False
-    return True
+    # For each of the two answers, some order of every ranking agrees.
+    return all(np.bincount(ranking, agrees)[ranking].all() for agrees in agree)
 
 
 def _explanations_definitions_named(fits: Sequence[Fit]) -> list[Match]:
@@ -16232,10 +16244,8 @@ def _explanations_definitions_named(fits: Sequence[Fit]) -> list[Match]:
         for match in _matches_of(fit):
             # The same slips are named on the first convention only.
             by_definition.setdefault(match[1:] if match.slips else match, match)
-    matches = list(by_definition.values())
-    fewest = min((len(match.slips) for match in matches), default=0)
-    matches = [match for match in matches if len(match.slips) == fewest]
-    if not fewest:
+    matches = least(list(by_definition.values()), lambda match: len(match.slips))
+    if not any(match.slips for match in matches):
         order = list(CONVENTIONS)
         return sorted(matches, key=lambda match: order.index(match.convention))
 
@@ -16302,7 +16312,7 @@ class Form(NamedTuple):
     shows: Shows
     has_ids: bool = False  # whether documents have ids, which must not matter
     is_batch: bool = False  # whether several rankings are passed
-    module: str = ""  # the module that makes the arguments
+    module: str = "builtins"  # the module that makes the arguments
     must_be_hinted: bool = False  # only tried if all parameters hint at their arguments
 
 
@@ -16498,9 +16508,8 @@ class Call(NamedTuple):
     @property
     def hinted(self) -> list[bool]:
         """Whether the name of each parameter hints at its argument."""
-        arguments = FORMS[self.form].arguments
-        pairs = zip(self.order, self.names, strict=False)
-        return [arguments[position].is_hinted_at(name) for position, name in pairs]
+        arguments = map(FORMS[self.form].arguments.__getitem__, self.order)
+        return list(map(Argument.is_hinted_at, arguments, self.names))
 
     @property
     def is_contradicted(self) -> bool:
@@ -16533,7 +16542,7 @@ class Call(NamedTuple):
 
     def _ordered(self, arguments: Sequence[Any], k: Any) -> list[Any]:
         """Return arguments in their order, the cutoff among them if it has a position."""
-        ordered = [arguments[position] for position in self.order]
+        ordered = list(map(arguments.__getitem__, self.order))
         if isinstance(self.cutoff, int):
             ordered.insert(self.cutoff, k)
         return ordered
@@ -16549,24 +16558,23 @@ def possible_calls(function: NDCGFunction, k: int | None, forms: Sequence[str]) 
     ['relevance by rank, k']
     """
     calls: list[Call] = []
-    keywords = tuple(
-        parameter.name for parameter in _parameters(function) if _must_be_named(parameter)
-    )
+    named = filter(_must_be_named, _parameters(function))
+    keywords = tuple(parameter.name for parameter in named)
     is_only_form = len(forms) == 1
     for (names, cutoff), name_of_form in product(accepted_arguments(function, k), forms):
         form = FORMS[name_of_form]
-        is_loaded = not form.module or form.module in sys.modules
+        is_loaded = form.module in sys.modules
         if not is_only_form and not (is_loaded and len(form.arguments) == len(names)):
             continue
-        cutoffs = [k]
-        if cutoff is None and k is not None:
+        cutoffs = dict.fromkeys([k])
+        if cutoff is None:
             # A function without a cutoff may rank whole lists.
-            cutoffs = [None, k]
-        for order in permutations(range(len(form.arguments))):
-            for compared_cutoff in cutoffs:
-                call = Call(name_of_form, cutoff, order, compared_cutoff, keywords, tuple(names))
-                if is_only_form or not form.must_be_hinted or all(call.hinted):
-                    calls.append(call)
+            cutoffs = dict.fromkeys((None, k))
+        orders = permutations(range(len(form.arguments)))
+        for order, compared_cutoff in product(orders, cutoffs):
+            call = Call(name_of_form, cutoff, order, compared_cutoff, keywords, tuple(names))
+            if is_only_form or not form.must_be_hinted or all(call.hinted):
+                calls.append(call)
     return sorted(calls, key=lambda call: sum(call.hinted), reverse=True)
 
 
@@ -16581,16 +16589,13 @@ def accepted_arguments(
     parameters = _parameters(function)
     cutoff = next(filter(_is_cutoff, parameters), None)
     positional = [parameter for parameter in parameters if parameter.kind in _POSITIONAL]
-    others = []
-    for parameter in parameters:
-        is_positional = parameter in positional and parameter != cutoff
-        if is_positional or _must_be_named(parameter):
-            others.append(parameter)
+    others = [*positional, *filter(_must_be_named, parameters)]
+    if cutoff in others:
+        others.remove(cutoff)
     # Those that must be given come first.
-    others.sort(key=lambda parameter: parameter.default is not parameter.empty)
+    others.sort(key=_is_needed, reverse=True)
     # If all have a default, the first two are the ranking and the judgments.
-    needed = sum(parameter.default is parameter.empty for parameter in others)
-    needed = needed or min(2, len(others))
+    needed = sum(map(_is_needed, others)) or min(2, len(others))
     if needed == 1 and len(positional) > 1 and positional[1] in others:
         # such as y_score=None
         needed = 2
@@ -16632,8 +16637,11 @@ def _is_cutoff(parameter: inspect.Parameter) -> bool:
 
 
 def _must_be_named(parameter: inspect.Parameter) -> bool:
-    if parameter.kind is not parameter.KEYWORD_ONLY or _is_cutoff(parameter):
-        return False
+    is_keyword = parameter.kind is parameter.KEYWORD_ONLY
+    return is_keyword and _is_needed(parameter) and not _is_cutoff(parameter)
+
+
+def _is_needed(parameter: inspect.Parameter) -> bool:
     return parameter.default is parameter.empty
 
 
@@ -16951,16 +16959,17 @@ class Asker:
         if self.form.shows.several:
             ranks.append(0)
         queries = [with_relevant_rank(rank, max(ranks), k) for rank in ranks]
-        values = [self.once(query).value for query in queries]
-        counted = np.count_nonzero(np.isfinite(values))
+        values = self._values(queries)
+        counted = int(np.count_nonzero(np.isfinite(values)))
         expected = np.nansum(values) / (2 if is_sum else max(1, counted))
         answer = self._ask(self.form.of(*queries), k, {}).value
         # Each of the answers may be rounded.
         if math.isnan(answer) or abs(answer - expected) <= 3 * tolerance:
             return ""
+        single = ", ".join(map(number_text, values.tolist()))
         return (
             "The function does not return the mean of several rankings: for two copies of each of "
-            f"these it returns {', '.join(map(number_text, values))}, for all of them together "
+            f"these it returns {single}, for all of them together "
             f"{answer:.4f}: {arguments_text(self.call.form, *queries)}."
         )
 
@@ -16987,9 +16996,11 @@ class Asker:
         k = queries[0].k or 1
         half_cut = Query({"d0": 1.0}, {f"d{number}": 1 for number in range(2 * k)}, k)
         renamed = [_with_prefix(half_cut, prefix) for prefix in PREFIXES]
-        both = [self.once(query).value for query in (*renamed, *renamed)]
-        values, again = np.split(np.array(both), 2)
+        values, again = self._values(renamed), self._values(renamed)
         return np.array_equal(values, again, equal_nan=True) and len(np.unique(values)) > 1
+
+    def _values(self, queries: Sequence[Query]) -> Floats:
+        return np.array([self.once(query).value for query in queries])
 
     def _ask(self, arguments: tuple[Any, ...], k: int | None, habits: dict[str, str]) -> Answer:
         before = list(map(argument_text, arguments))
@@ -17020,14 +17031,17 @@ class Asker:
 
 
 def _same(one: Answer, other: Answer) -> bool:
-    return one.value == other.value or (math.isnan(one.value) and math.isnan(other.value))
+    # Answers without a score have the same object as nan, which lists compare as equal.
+    return [one.value] == [other.value]
 
 
 def _with_prefix(query: Query, prefix: str) -> Query:
     """Return a ranking with other ids in the same order."""
-    run = {prefix + document: score for document, score in query.run.items()}
-    qrels = {prefix + document: relevance for document, relevance in query.qrels.items()}
-    return query._replace(run=run, qrels=qrels)
+    run, qrels = query.run, query.qrels
+    return query._replace(
+        run=dict(zip(map(prefix.__add__, run), run.values(), strict=True)),
+        qrels=dict(zip(map(prefix.__add__, qrels), qrels.values(), strict=True)),
+    )
 
 
 def _read_answer(returned: Any, *, is_batch: bool) -> Answer:
@@ -17331,7 +17345,7 @@ class Check(Readable):
     def is_doubtful(self) -> bool:
         """Whether it may take other arguments: nothing explains its answers, and few agree."""
         most = max(self.agreeing.values(), default=0)
-        return not self.matches and most < LEAST_AGREEING * self.answered
+        return not self.matches and most < max(1, LEAST_AGREEING * self.answered)
 
     @property
     def nearest(self) -> str:
@@ -17352,9 +17366,8 @@ class Check(Readable):
             return 2
         if self.refused:
             return 3
-        if not self.conventions:
-            return 1
-        if self.wanted and self.wanted not in self.conventions:
+        # Without a wanted convention, the nearest is the first of these.
+        if self.nearest not in self.conventions:
             return 1
         if self.wanted and self.unordered and self.wanted not in WITHOUT_ORDER:
             return 1
@@ -17367,15 +17380,15 @@ class Check(Readable):
             table += [list(map(cell_text, row)) for row in self.example.rows]
             tables.append(table)
         if self.agreeing:
+            most = Counter(self.agreeing).most_common(NEAREST_SHOWN)
             table = [["convention", "rankings that agree"]]
-            for name, count in Counter(self.agreeing).most_common(NEAREST_SHOWN):
-                table.append([name, f"{count:,}"])
+            table += [[name, f"{count:,}"] for name, count in most]
             tables.append(table)
         return tables
 
     def _remarks(self) -> list[str]:
         remarks = [*self._verdict(), *self._difference()]
-        if self.is_doubtful or not self.answered:
+        if self.is_doubtful:
             remarks.append(f"It may take other arguments than it was called with: {WRAP}.")
         return [*remarks, *self.notes]
 
@@ -17531,7 +17544,7 @@ def check(
         if _fewest_slips(results[-1]) < 2:
             break
     best = min(results, key=_fewest_slips)
-    if best.k is None and k is not None:
+    if best.k != k:
         no_cutoff = "It takes no cutoff, so whole rankings were compared."
         best = replace(best, notes=(no_cutoff, *best.notes))
     return best
@@ -17572,9 +17585,8 @@ def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
     if matches and FORMS[call.form].is_batch:
         is_sum = _is_sum(matches[0].factor)
         contradiction = asker.contradiction_of_mean(answers.tolerance, is_sum=is_sum)
-    agreeing = {}
-    for name in CONVENTIONS:
-        agreeing[name] = int(answers.agree(queries.scores(_options(name))).sum())
+    scores = {name: queries.scores(_options(name)) for name in CONVENTIONS}
+    agreeing = {name: int(answers.agree(scores[name]).sum()) for name in CONVENTIONS}
     result = replace(
         result,
         answered=len(answers.plain),
@@ -17585,7 +17597,7 @@ def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
         contradiction=contradiction,
     )
     nearest = result.nearest
-    expected = queries.scores(_options(nearest))
+    expected = scores[nearest]
     differing = ~answers.agree(expected)
     if answers.tolerance > VISIBLE:
         hidden = f"differences below {answers.tolerance:g}"
@@ -17692,9 +17704,6 @@ def _simpler(query: Query, shows: Shows) -> Iterator[Query]:
         if query.qrels and not simpler.qrels:
             # Some document stays judged.
             continue
-        if not shows.documents and simpler.run.keys() != simpler.qrels.keys():
-            # Lists have a score and a relevance for every document.
-            continue
         if not shows.several and not any(simpler.qrels.values()):
             # The only relevant document is gone.
             continue
@@ -17706,10 +17715,12 @@ def _changed(query: Query, shows: Shows) -> Iterator[Query]:
     for document in {**query.run, **query.qrels}:
         run, qrels = _explanations_check_without(query.run, document), _explanations_check_without(query.qrels, document)
         yield query._replace(run=run, qrels=qrels)
-    for document in query.run:
-        yield query._replace(run=_explanations_check_without(query.run, document))
-    for document in query.qrels:
-        yield query._replace(qrels=_explanations_check_without(query.qrels, document))
+    # Else lists have a score and a relevance for every document.
+    if shows.documents:
+        for document in query.run:
+            yield query._replace(run=_explanations_check_without(query.run, document))
+        for document in query.qrels:
+            yield query._replace(qrels=_explanations_check_without(query.qrels, document))
     if query.k is not None:
         yield query._replace(k=1)
         yield query._replace(k=max(1, query.k - 1))
@@ -18276,8 +18287,9 @@ NDCG = re.compile(r"ndcg(?:(?:@|_at_|_cut[_.]|_)([1-9]\d*))?", re.IGNORECASE)
 ALL_QUERIES = ("all", "amean")
 # A mean with its name, as in the log of BEIR: INFO - NDCG@10: 0.3146
 LOGGED = re.compile(rf"(?:^|\s)(?P<name>{NDCG.pattern})\s*[:=]\s*(?P<value>\S+)$", re.IGNORECASE)
+SCORE_AT_CUTOFF = re.compile(r"([^@,]+)@([1-9]\d*)\s*")
 # as 0.31@5,0.283@10
-SCORES_AT_CUTOFFS = re.compile(r"[^@,]+@[1-9]\d*\s*(,[^@,]+@[1-9]\d*\s*)*")
+SCORES_AT_CUTOFFS = re.compile(rf"{SCORE_AT_CUTOFF.pattern}(,{SCORE_AT_CUTOFF.pattern})*")
 QUERY_NAMES = (*QUERY[0], *QUERY[1])
 OTHER_COLUMNS = ("run", "runid", "slice", "measure")  # which hold neither queries nor values
 _Cutoff = tuple[int | None, ...]  # a score's; empty if unknown
@@ -18309,12 +18321,11 @@ class Reported(NamedTuple):
         reported = cls({(): got}, None, k)
         if is_list or isinstance(content, (bytes, Mapping)):
             reported = _Results(content, name).reported(k)
-        for score in reported.given.values():
-            _score(score, 1)  # which refuses what is no score
+        reported.scores()  # which refuses what is no score
         return reported
 
-    @property
-    def _scores(self) -> list[_Number]:
+    def scores(self) -> list[_Number]:
+        """Return the scores as numbers."""
         return [_score(score, self.highest) for score in self.given.values()]
 
     @property
@@ -18325,7 +18336,7 @@ class Reported(NamedTuple):
     @property
     def percent(self) -> bool:
         """Whether a score was given in percent: with a percent sign, or above the highest."""
-        return any(score.is_percent for score in self._scores)
+        return any(score.is_percent for score in self.scores())
 
     @property
     def words(self) -> str:
@@ -18333,7 +18344,7 @@ class Reported(NamedTuple):
         if self.values is not None:
             return "these values of queries"
         words = []
-        for cutoff, score in zip(self.given, self._scores, strict=True):
+        for cutoff, score in zip(self.given, self.scores(), strict=True):
             text = f"{score.value:g}"
             if cutoff:
                 text = f"{result_name('nDCG', *cutoff)} {text}"
@@ -18346,39 +18357,33 @@ class Reported(NamedTuple):
 
     def evidence(self, rankings: Rankings) -> Evidence:
         """Return the evidence that a definition must match."""
-        by_query = self.values is not None
-        numbers = self._scores
-        if by_query:
-            values = self.values
-            if isinstance(values, Mapping):
-                values = _in_order_of_queries(values, rankings)
-            if len(values) != rankings.queries:
-                raise InputError(
-                    f"must hold one value per query, {rankings.queries} in all; got {len(values)}",
-                    "got",
-                )
-            numbers = list(map(_value_of_query, values))
         # In this order, every column is contiguous.
-        scores, half_unit, _, is_rounded = np.array(numbers, np.float64, order="F").T
-        if by_query:
-            # Values such as 0.5 show fewer digits than others.
-            half_unit = half_unit.min(keepdims=True)
-            if not is_rounded.any():
-                half_unit = np.zeros(1)
-        return Evidence(
-            scores=scores,
-            tolerance=half_unit + LOSS_OF_32_BITS,
-            cutoffs=self.cutoffs,
-            by_query=by_query,
-        )
+        if self.values is None:
+            scores, half_unit, *_ = np.array(self.scores(), np.float64, order="F").T
+            return Evidence(scores, half_unit + LOSS_OF_32_BITS, self.cutoffs)
+        values = self.values
+        if isinstance(values, Mapping):
+            values = _in_order_of_queries(values, rankings)
+        if len(values) != rankings.queries:
+            raise InputError(
+                f"must hold one value per query, {rankings.queries} in all; got {len(values)}",
+                "got",
+            )
+        numbers = np.array(list(map(_value_of_query, values)), np.float64, order="F")
+        scores, half_unit, _, is_rounded = numbers.T
+        # Values such as 0.5 show fewer digits than others.
+        half_unit = half_unit.min(keepdims=True)
+        if not is_rounded.any():
+            half_unit = np.zeros(1)
+        return Evidence(scores, half_unit + LOSS_OF_32_BITS, by_query=True)
 
 
 def _in_order_of_queries(values: Mapping[Any, Any], rankings: Rankings) -> list[Any]:
     """Return the values in the order of the queries; None for queries that programs omit."""
     names = rankings.names()
-    if not isinstance(names[0], str) and all(isinstance(name, str) for name in values):
+    if not isinstance(names[0], str):
         # The names in a file are text, also where they are numbers.
-        values = {int(name) if name.isdecimal() else name: values[name] for name in values}
+        values = {int(name) if str(name).isdecimal() else name: values[name] for name in values}
     unknown = values.keys() - set(names)
     if unknown:
         name = shown(min(unknown, key=str))
@@ -18401,7 +18406,7 @@ def _in_order_of_queries(values: Mapping[Any, Any], rankings: Rankings) -> list[
 def _content_of(got: Any) -> tuple[Any, str]:
     """Return the content of a file or of text, else what was given, and its name in errors."""
     # A number is never the name of a file.
-    is_number = isinstance(got, str) and _decimal(got).is_finite()
+    is_number = _decimal(got).is_finite()
     if isinstance(got, (str, os.PathLike)) and not is_number and os.path.exists(got):
         path = os.fsdecode(got)
         return read_content(path), f"got: {path}"
@@ -18413,8 +18418,8 @@ def _content_of(got: Any) -> tuple[Any, str]:
         if "\n" in got or NDCG.match(got.strip()):
             return got.encode(), "got"
         if SCORES_AT_CUTOFFS.fullmatch(got):
-            pairs = (text.split("@") for text in got.split(","))
-            return {f"nDCG@{cutoff.strip()}": score for score, cutoff in pairs}, "got"
+            pairs = SCORE_AT_CUTOFF.findall(got)
+            return {f"nDCG@{cutoff}": score for score, cutoff in pairs}, "got"
     return got, "got"
 
 
@@ -18423,7 +18428,7 @@ def _content_of(got: Any) -> tuple[Any, str]:
 
 def _value_of_query(value: Any) -> _Number:
     """Return the value of a query, which may be above 1, but is not a percentage."""
-    if value is None or (is_real(value) and math.isnan(value)):
+    if value is None:
         # a query without a value
         return _Number(math.nan, math.inf)
     decimal = _decimal(value)
@@ -18439,15 +18444,11 @@ def _value_of_query(value: Any) -> _Number:
 
 def _decimal(value: Any) -> Decimal:
     """Return a number with all of its original digits; nan if it is not a number."""
-    if isinstance(value, np.ndarray):
-        value = value[()]  # the number in an array of no dimensions
-    elif getattr(value, "ndim", None) == 0 and not isinstance(value, np.generic):
-        value = value.item()  # of a tensor
+    if getattr(value, "ndim", None) == 0:
+        value = np.asarray(converted(value))[()]  # the number in an array or a tensor
     text = ""
-    if isinstance(value, (str, Decimal)):
+    if isinstance(value, (str, Decimal, np.float16)):
         text = str(value).strip().removesuffix("%")
-    elif isinstance(value, np.floating) and value.itemsize < 4:
-        text = str(value)
     elif is_real(value):
         number = float(value)
         with np.errstate(over="ignore"):
@@ -18527,7 +18528,7 @@ class _Results:
 
     def _add(self, values: dict[Any, Any], query: Any, row: _Row) -> None:
         value = row.value
-        if isinstance(value, str) and value.lower() in WITHOUT_VALUE:
+        if str(value).lower() in WITHOUT_VALUE:
             value = None
         if query is None:
             values.setdefault(None, []).append(value)
@@ -18577,7 +18578,7 @@ class _Results:
 
 def _cutoff_of(measure: Any) -> _Cutoff:
     """Return the cutoff of an nDCG by its name; empty for another measure."""
-    match = NDCG.fullmatch(measure) if isinstance(measure, str) else None
+    match = NDCG.fullmatch(str(measure))
     if match is None:
         return ()
     if match[1] is None:
@@ -18685,10 +18686,8 @@ def _rows_of_elasticsearch(details: Mapping[str, Any]) -> Iterator[_Row]:
 def _rows_of_record(record: Mapping[Any, Any]) -> Iterator[_Row]:
     """Yield the values in a row of a table: of every nDCG, else of the only column with values."""
     query_column = next(iter(spelled(record, QUERY_NAMES)), None)
-    columns = []
-    for name in record:
-        if name != query_column and plain_name(name) not in OTHER_COLUMNS:
-            columns.append(name)
+    other_columns = [query_column, *spelled(record, OTHER_COLUMNS)]
+    columns = [name for name in record if name not in other_columns]
     if query_column is None and len(columns) == 2:
         query_column = columns.pop(0)
     query = record.get(query_column)
@@ -18810,21 +18809,21 @@ class Explanation(Readable):
         # Conventions with the same values share a row.
         names_by_cells: dict[tuple[str, ...], list[str]] = {}
         for name, score in self._nearest_first():
-            cells = [number_text(score)]
+            values = [number_text(score)]
             if self.got is not None:
                 match = "match" if name in self.matches else ""
-                cells += [number_text(score - self.got, sign="+"), match]
-            names_by_cells.setdefault(tuple(cells), []).append(name)
+                values += [number_text(score - self.got, sign="+"), match]
+            names_by_cells.setdefault(tuple(values), []).append(name)
         table = [header]
-        for values, names in names_by_cells.items():
-            table.append([", ".join(names), *values])
+        table += [[", ".join(names), *cells] for cells, names in names_by_cells.items()]
         if self.between is None:
             return [table]
         rows = [["choice", *self.between, "effect"]]
+        total = 0.0
         for name, before, after, effect in self.choices:
             text = empty_text if name == "zero_division" else str
             rows.append([name, text(before), text(after), number_text(effect, sign="+")])
-        total = sum(choice.effect for choice in self.choices)
+            total += effect
         rows.append(["total", "", "", number_text(total, sign="+")])
         return [table, rows]
 
@@ -19075,7 +19074,7 @@ class Scorer:
         if self.known.pop("ignore_ties", False):
             self.known["ties"] = "last"
         self._read: dict[tuple[Any, ...], Rankings] = {}
-        self._queries: dict[int | None, Queries] = {}
+        self.queries_at = cache(self._queries_at)
         parsed = Options.parse(k=k, **options)
         self.rankings = self.read(parsed)
         if not self.rankings.queries:
@@ -19099,14 +19098,11 @@ class Scorer:
             and self.known.get("ignore_index") is None
         )
 
-    def queries_at(self, k: int | None) -> Queries:
-        """Return the queries that slips can change, with a cutoff, which are read once."""
-        if k not in self._queries:
-            queries = queries_of(self.rankings, k)
-            if self._slips_by_ids:
-                queries = queries_by_ids(self.inputs, self.rankings.names(), k)
-            self._queries[k] = Queries(queries)
-        return self._queries[k]
+    def _queries_at(self, k: int | None) -> Queries:
+        """Return the queries that slips can change, with a cutoff."""
+        if self._slips_by_ids:
+            return Queries(queries_by_ids(self.inputs, self.rankings.names(), k))
+        return Queries(queries_of(self.rankings, k))
 
     def signature(self, options: Options) -> str:
         """Return the signature of options, with these weights and excluded documents."""
@@ -19137,7 +19133,7 @@ class Scorer:
 
         @cache
         def score(changed: frozenset[str]) -> float:
-            new_values = {name: values[name][1] for name in changed if name != "slip"}
+            new_values = {name: values[name][1] for name in changed - {"slip"}}
             options = replace(before, **new_values)
             if "slip" in changed:
                 chosen = {**self.known_for_slips, **_explanations_explanation_chosen(options), **options.gains}
@@ -19240,28 +19236,27 @@ def _with_causes(
     matches = search(searched, scorer.settings(searched))
     evidence = searched.evidence
     as_given = reported.as_given()
-    queries = []
-    if len(scorer.rankings.relevance) <= MOST_DOCUMENTS:
-        queries = list(map(scorer.queries_at, searched.cutoffs))
     searched = searched._replace(given=scorer.known_for_slips)
     evidence_as_given = as_given.evidence(scorer.rankings)
-    slip_search = SlipSearch(
-        searched, searched._replace(evidence=evidence_as_given), queries, Tried()
-    )
-    slips = slip_search.causes()
+    slips: list[Cause] = []
+    tried_slips = Tried()
+    if len(scorer.rankings.relevance) <= MOST_DOCUMENTS:
+        searched_as_given = searched._replace(evidence=evidence_as_given)
+        queries = list(map(scorer.queries_at, searched.cutoffs))
+        slips = SlipSearch(searched, searched_as_given, queries, tried_slips).causes()
     if not matches.causes and slips and all(cause.as_given for cause in slips):
         evidence = evidence_as_given
         explanation = replace(
             explanation, got=float(evidence.scores[0]), percent=False, reported=as_given.words
         )
-    tried = [matches.tried, slip_search.tried]
+    tried = [matches.tried, tried_slips]
     # Of causes with as many changes, combinations come first.
     causes = sorted([*matches.causes, *slips], key=lambda cause: cause.changes)
     answer = _verdict("cause", causes, tried, evidence)
     explanation = replace(
         explanation,
         combinations=tuple(cause.combination for cause in matches.causes),
-        distinct=len({cause.values for cause in matches.causes}),
+        distinct=_distinct(matches.causes),
         tried=len(matches.tried),
         by_chance=_by_chance(tried, evidence),
         slips=tuple((cause.slip, Message(marked(cause.combination))) for cause in slips),
@@ -19303,11 +19298,15 @@ def _verdict(
     fewest = causes[0].changes
     expected = _by_chance(tried, evidence, fewest)
     is_told = expected <= UNLIKELY
-    if is_told:
-        by_chance = expected
-        causes = [cause for cause in causes if cause.changes == fewest]
-    settings = len({cause.values for cause in causes})
-    return Verdict(kind if is_told else "unknown", tuple(causes), settings, by_chance)
+    if not is_told:
+        return Verdict("unknown", tuple(causes), _distinct(causes), by_chance)
+    causes = least(causes, attrgetter("changes"))
+    return Verdict(kind, tuple(causes), _distinct(causes), expected)
+
+
+def _distinct(causes: Sequence[Cause]) -> int:
+    """Return how many of the causes give different values to some query."""
+    return len({cause.values for cause in causes})
 
 
 # ndcg/statistics/significance.py: Confidence intervals of means over queries, and paired tests of the difference of two means.
@@ -21199,7 +21198,6 @@ class Report(Evaluation):
         cls, values: Saved, options: Options, queries: pa.Table, resampling: Resampling
     ) -> dict[str, Any]:
         names = options.names
-        queries.select(COUNTS)  # raises an error if one is lacking
         columns = saved_columns(queries, names, values["signature"])
         counts = {}
         for name, count in values["counts"].items():
@@ -21239,7 +21237,9 @@ class Report(Evaluation):
         if n is not None:
             n = whole("n", n, 0)
         table = select_present(self.queries, ["query", "slice", measure, *COUNTS])
-        is_counted = pc.and_(pc.is_valid(table[measure]), pc.greater(table["relevant"], 0))
+        is_counted = pc.is_valid(table[measure])
+        if "relevant" in table.column_names:
+            is_counted = pc.and_(is_counted, pc.greater(table["relevant"], 0))
         table = table.filter(is_counted)
         # Queries with equal values stay in their order.
         return table.take(np.argsort(table[measure].to_numpy(), kind="stable")[:n])
@@ -22516,7 +22516,7 @@ def ndcg(
     """Return the result for a model's scores, called as scikit-learn calls a scorer's function."""
     labels, predicted = _loops_scorer_array(y_true), _loops_scorer_array(y_score)
     if groups is None:
-        inputs = _by_position(predicted, labels, sample_weight)
+        inputs = _loops_scorer_by_position(predicted, labels, sample_weight)
     else:
         inputs = _grouped(predicted, labels, groups, sample_weight)
     try:
@@ -22540,7 +22540,7 @@ def _check_shapes(predicted: Any, labels: Any) -> None:
         )
 
 
-def _by_position(predicted: Any, labels: Any, sample_weight: Any) -> Inputs:
+def _loops_scorer_by_position(predicted: Any, labels: Any, sample_weight: Any) -> Inputs:
     """Return inputs of a row per query."""
     if labels.ndim != 2:
         request = "enable metadata routing, scorer.set_score_request(groups=True)"

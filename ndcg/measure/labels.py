@@ -101,11 +101,15 @@ class Labels(NamedTuple):
         >>> Labels((("a|b", 0.0), ("relevant", 1.5))).signature
         'a%7Cb=0,relevant=1.5'
         """
+        labels = [label for label, _ in self.gains]
+        gains = [_plain(gain) for _, gain in self.gains]
+        if labels == [*range(len(labels))]:  # as a list of gains
+            return ",".join(gains)
         parts = []
-        for label, gain in self.gains:
+        for label, gain in zip(labels, gains, strict=True):
             name = label if isinstance(label, str) else _plain(label)
             escaped = re.sub(r"[|:,=%+]", lambda match: f"%{ord(match[0]):02X}", name)
-            parts.append(f"{escaped}={_plain(gain)}")
+            parts.append(f"{escaped}={gain}")
         return ",".join(parts)
 
 

@@ -130,7 +130,6 @@ class Report(Evaluation):
         cls, values: Saved, options: Options, queries: pa.Table, resampling: Resampling
     ) -> dict[str, Any]:
         names = options.names
-        queries.select(COUNTS)  # raises an error if one is lacking
         columns = saved_columns(queries, names, values["signature"])
         counts = {}
         for name, count in values["counts"].items():
@@ -170,7 +169,9 @@ class Report(Evaluation):
         if n is not None:
             n = whole("n", n, 0)
         table = select_present(self.queries, ["query", "slice", measure, *COUNTS])
-        is_counted = pc.and_(pc.is_valid(table[measure]), pc.greater(table["relevant"], 0))
+        is_counted = pc.is_valid(table[measure])
+        if "relevant" in table.column_names:
+            is_counted = pc.and_(is_counted, pc.greater(table["relevant"], 0))
         table = table.filter(is_counted)
         # Queries with equal values stay in their order.
         return table.take(np.argsort(table[measure].to_numpy(), kind="stable")[:n])
