@@ -325,10 +325,10 @@ def as_cell(value: Any) -> Any:
 
 
 def may_be_ids(queries: Queries) -> bool:
-    """Whether both sides may be lists of ids: text, or -1 in a run, for no document."""
+    """Whether both sides may be lists of ids: text or bytes, or -1 in a run, for no document."""
     documents = list(itertools.chain.from_iterable(queries))
-    return all(isinstance(document.relevance, str) for document in documents) and all(
-        isinstance(document.score, str) or document.score == -1 for document in documents
+    return all(isinstance(document.relevance, (str, bytes)) for document in documents) and all(
+        isinstance(document.score, (str, bytes)) or document.score == -1 for document in documents
     )
 
 
