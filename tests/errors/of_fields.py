@@ -61,6 +61,12 @@ OF_OBJECTS: dict[str, Row] = {
         "the column 'reference'",
         "row 0",
     ),
+    "ids of a type that no field has": run(
+        pa.table({"topic": [301], "passage": ["a"], "score": [0.5]}), references={"301": {"a": 1}}
+    ),
+    "ids of types that fields have": run(
+        pa.table({"topic": ["301"], "passage": ["a"], "score": [0.5]}), references={"301": {"a": 1}}
+    ),
     "a field that is JSON as text": run([{"query_id": "q", "output": '[{"id": "a"}]'}]),
     "spans of which some hold no documents": run(
         [

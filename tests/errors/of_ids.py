@@ -198,6 +198,9 @@ SIDES: dict[str, Row] = {
     "other numbers of lists": refused(
         compute, "predictions", predictions=[["a"]], references=[{"a"}, {"b"}]
     ),
+    "queries and documents of another type": refused(
+        compute, "predictions", predictions={1: {7: 0.5}}, references={"1": {"7": 1}}
+    ),
     "documents of another type": refused(
         compute, "predictions", "query 'q'", predictions={"q": {1: 1.0}}, references={"q": {"1": 1}}
     ),

@@ -87,6 +87,14 @@ SIDES: dict[str, Row] = {
         a_json='[{"user": "q0", "clicked": ["d0"]}]',
         b_json='[{"user": "q0", "recs": ["d0", "d1"]}]',
     ),
+    "three files with names of their own": said(
+        "score j.csv r.csv --exclude x.csv",
+        "qrels",
+        "j.csv",
+        j_csv="reader,book,stars\nq,a,1\n",
+        r_csv="reader,book,likely\nq,a,.5\n",
+        x_csv="reader,book\nq,b\n",
+    ),
     "a format that is not known": said(f"{SCORE} --format yaml", "--format"),
     "another format than said": said(f"{SCORE} --format json", "qrels.txt", "line 1, column 1"),
     "labels without gains": said(

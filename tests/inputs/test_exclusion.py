@@ -315,7 +315,7 @@ def test_a_warning_says_that_no_document_to_exclude_is_known(
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         ndcg.compute(**inputs)
-    assert len([warned for warned in caught if "none is known" in str(warned.message)]) == warnings_
+    assert len(caught) == warnings_
 
 
 @pytest.mark.parametrize(("last", "seen", "gaps"), [(3, "b", 0), (4, "x", 1)])

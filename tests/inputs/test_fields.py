@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import METRIC
-from refusals import ShellError, refusal, shell, warning
+from refusals import refusal, warning
 from sources import HITS, OBJECTS_IN, ROWS_IN, Records, save_csv, save_json, save_lines
 
 import ndcg
@@ -703,29 +703,6 @@ def test_one_error_asks_for_the_names_of_tables_and_files_together(
     with pytest.raises(ValueError) as caught:  # noqa: PT011 - its options are compared
         ndcg.compute(**sides)
     assert {"predictions", "references", "exclude", "fields"} <= {*caught.value.options}
-    if in_files == "all":
-        paths = {name: str(path) for name, path in sides.items()}
-        command = f"score {paths['references']} {paths['predictions']} --exclude {paths['exclude']}"
-        with pytest.raises(ShellError) as said:
-            shell(command)
-        assert all(path in str(said.value) for path in paths.values())
-
-
-def test_ids_of_another_type_are_told_of_queries_and_documents_together() -> None:
-    run = pd.DataFrame({"user_id": [1], "item_id": [5], "score": [0.5]})
-    for qrels in (run.astype({"user_id": str, "item_id": str}), {"1": {"5": 1}}):
-        said = str(refused(run, qrels))
-        assert "1 in the predictions, '1' in the references" in said
-        assert "5 and '5'" in said
-
-
-@pytest.mark.parametrize(("topic", "other_types"), [(301, True), ("301", False)])
-def test_names_are_asked_for_beside_the_types_of_ids_that_no_field_has(
-    topic: Any, other_types: bool
-) -> None:
-    run = pd.DataFrame({"topic": [topic], "passage": ["LA01"], "score": [0.5]})
-    said = str(refused(run, {"301": {"LA01": 1}}))
-    assert ("query '301' and document 'LA01'" in said) == other_types
 
 
 def test_a_pair_names_the_lists_of_two_logs() -> None:
