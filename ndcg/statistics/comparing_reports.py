@@ -188,7 +188,8 @@ def _notes_of_paired(tables: Tables) -> Iterator[str]:
     for name, table in others:
         differs = np.zeros(len(table), bool)
         for column in ("judged", "relevant"):
-            differs |= table[column].to_numpy() != table_of_first[column].to_numpy()
+            if column in table.column_names and column in table_of_first.column_names:
+                differs |= table[column].to_numpy() != table_of_first[column].to_numpy()
         differing = int(np.count_nonzero(differs))
         if differing:
             yield f"{name}: queries with other judgments than in {first}: {differing:,}."
