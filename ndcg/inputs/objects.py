@@ -37,12 +37,18 @@ NAMES_OF_FIELDS = ("_fields", "__dataclass_fields__", "__struct_fields__")
 def is_object(value: Any) -> bool:
     """Return whether a value has fields: a dict, a named tuple, a row of a database, a client's."""
     kind: Any = type(value)
-    return _has_fields(kind)
+    has_fields = _has_fields(kind)
+    if has_fields is None:
+        return hasattr(value, "keys")
+    return has_fields
 
 
 @lru_cache(1 << 8)
-def _has_fields(kind: Any) -> bool:
-    """Return whether values of a type have fields; asked once, since most are of few types."""
+def _has_fields(kind: Any) -> bool | None:
+    """Return whether values of a type have fields; asked once, since most are of few types.
+
+    None: only a value tells, as a response of Elasticsearch's client, which has what its body has.
+    """
     if issubclass(kind, Mapping):
         return True
     if issubclass(kind, tuple):
@@ -50,7 +56,9 @@ def _has_fields(kind: Any) -> bool:
     if issubclass(kind, NO_OBJECTS) or _has_any(kind, SIGNS_OF_ARRAYS):
         return False
     # Rows of a database, such as those of sqlite3, have keys.
-    return kind.__dictoffset__ != 0 or _has_any(kind, ("keys", *NAMES_OF_FIELDS))
+    if kind.__dictoffset__ != 0 or _has_any(kind, ("keys", *NAMES_OF_FIELDS)):
+        return True
+    return None if hasattr(kind, "__getattr__") else False
 
 
 def _has_any(value: Any, attributes: Iterable[str]) -> bool:

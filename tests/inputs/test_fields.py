@@ -866,6 +866,8 @@ def test_query_ids_name_the_queries_of_a_multi_search_in_a_file(tmp_path: Path) 
 class Response:
     """What Elasticsearch's client returns: not a mapping, but all else is asked of the body."""
 
+    __slots__ = ("_body",)
+
     def __init__(self, body: dict[str, Any]) -> None:
         self._body = body
 
@@ -887,6 +889,8 @@ def test_the_response_of_a_client_is_read_as_its_body() -> None:
     run = Response({"took": 3, "responses": answers})
     assert score(run, qrels, query_ids=["q1", "q2"]) == 0.5
     assert score(Response({"q1": answers[0], "q2": answers[1]}), qrels) == 0.5
+    assert score({"q1": Response(answers[0]), "q2": Response(answers[1])}, qrels) == 0.5
+    assert score(list(map(Response, answers)), qrels, query_ids=["q1", "q2"]) == 0.5
 
 
 @pytest.mark.parametrize("query_ids", [["q1", "q2", "q1"], {"q1", "q2"}])
