@@ -13154,6 +13154,8 @@ def _problem(rows: Sequence[bytes], layout: Layout, labels: Labels | None) -> st
             hint = f"put each row on a single line{mark('pandas', said=call, before=', or give ')}"
             return f"{problem}; {hint}"
         cells = cells_of(text, layout.delimiter)
+    if not any(cell.strip(" \t") for cell in cells):
+        return "is empty; delete such lines"
     if len(cells) != len(layout.names):
         return _other_columns(text, len(cells), layout)
     for name, at in zip(("query", "document"), layout.at, strict=False):
