@@ -8316,6 +8316,8 @@ def _shape(value: Any, depth: int, in_lists: int) -> Any:
         return frozenset(_shape(element, depth, in_each) for element in elements)
     if depth == 0 or not is_object(value):
         return value is None
+    if type(value) is dict and SINGLE.issuperset(map(type, value.values())):  # faster
+        return tuple(value)
     within = _depth_within(value, depth)
     shapes = []
     for name, field in fields_of(value).items():
@@ -8368,6 +8370,9 @@ def value_at(value: Any, keys: Keys) -> Any:
     ['a', 'b']
     """
     for position, key in enumerate(keys):
+        if type(value) is dict:  # faster
+            value = value.get(key)
+            continue
         # The rest of the path leads on in all objects of a list.
         if is_list(value):
             return values_at(value, keys[position:])
