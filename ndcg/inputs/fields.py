@@ -630,7 +630,8 @@ def chosen_fields(
             ways.append(f"with {mark('fields', {'score': None})} the order counts")
         if names.kind == "exclude":
             roles.clear()  # since `fields` names those of the sides
-            ways = ["rename its columns to user_id and item_id, or give {query: ids}"]
+            by_query = mark("pandas", said="{query: ids}", before=", or give ")
+            ways = [f"rename its columns to user_id and item_id{by_query}"]
         raise UnknownFieldError(problems, roles, chosen, there, fields, ways)
     # A score that is the relevance too would make every ranking ideal.
     twice = [role for role, field in chosen.items() if list(chosen.values()).count(field) > 1]
