@@ -29,9 +29,9 @@ sys.path.insert(0, str(HERE.parent))
 
 from ndcg.measure.options import Options  # noqa: E402
 from ndcg.statistics import significance  # noqa: E402
-from ndcg.statistics.contest import Contest, results_of  # noqa: E402
+from ndcg.statistics.contest import Contest  # noqa: E402
 from ndcg.statistics.independent import combine, welch  # noqa: E402
-from ndcg.statistics.measured import Resampling  # noqa: E402
+from ndcg.statistics.measured import NO_SLICES, Resampling  # noqa: E402
 from ndcg.statistics.pairs import Testing  # noqa: E402
 from ndcg.statistics.significance import (  # noqa: E402
     LEVEL,
@@ -623,7 +623,7 @@ def corrected(repetitions: int, name: str, size: int) -> tuple[float, float, flo
             str(at): 0.7 * (family.mean_of_second if at % 2 else family.mean)
             for at in range(SYSTEMS)
         }
-        pairs = results_of(systems, None, contest)["pairs"]
+        pairs = contest.results(systems, NO_SLICES, {})["pairs"]
         significant = sum(pair.p_holm < LEVEL for pair in pairs)
         held_in_sample = []
         for pair in pairs:
