@@ -76,7 +76,9 @@ def doubts_about_ids(rankings: Rankings, run: Any, qrels: Any) -> Iterator[str]:
         return
     if rankings.query_ids is None:
         return
-    yield from _own_documents(rankings)
+    # Whoever excludes documents knows of them.
+    if rankings.excluded is None:
+        yield from _own_documents(rankings)
     retrieved = rankings.retrieved
     if retrieved is None:
         return  # all judged documents are retrieved
@@ -84,7 +86,7 @@ def doubts_about_ids(rankings: Rankings, run: Any, qrels: Any) -> Iterator[str]:
     begins = np.minimum(rankings.offsets[:-1], len(rankings.score) - 1)
     if not retrieved[begins].all():
         yield from _respelled_queries(rankings, run)
-    if str(run.first_id).isdigit():
+    if rankings.excluded is None and str(run.first_id).isdigit():
         yield from _positions_as_ids(rankings)
     # The ids of the first query tell nearly always.
     if rankings.judged is not None and _may_be_respelled(next(_first_ids(rankings))):

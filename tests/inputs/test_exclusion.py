@@ -318,6 +318,21 @@ def test_a_warning_says_that_no_document_to_exclude_is_known(
     assert len(caught) == warnings_
 
 
+@pytest.mark.parametrize("first", [0, "q0"], ids=["numbers from 0", "ids of queries"])
+def test_ids_are_in_no_doubt_beside_documents_to_exclude(ndcg: Metric, first: Any) -> None:
+    queries = range(6) if first == 0 else [f"q{at}" for at in range(6)]
+    run: Side = {query: {first: 3, 1: 2, 2: 1} for query in queries}
+    if first != 0:
+        run = {query: {query: 3, "x": 2, "y": 1} for query in queries}
+    judged, seen = list(run[queries[0]])[1:]
+    qrels: Side = {query: {judged: 1, 7 if first == 0 else "z": 1} for query in queries}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ndcg.compute(
+            predictions=run, references=qrels, exclude={query: [seen] for query in queries}
+        )
+
+
 @pytest.mark.parametrize(("last", "seen", "gaps"), [(3, "b", 0), (4, "x", 1)])
 def test_an_excluded_document_is_no_gap_in_ranks(
     ndcg: Metric, last: int, seen: str, gaps: int
