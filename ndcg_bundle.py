@@ -3696,12 +3696,12 @@ def once(kind: str) -> str:
 def filled_down(lacking: int, rows: int) -> str:
     """Return what an error adds about rows without ids, if these are most, as in merged cells.
 
-    >>> print(InputError(f"give each row an id{filled_down(7, 10)}"))
-    give each row an id; if one stands for the rows below it, write it into each, as ffill() does
+    >>> print(InputError(f"has no query{filled_down(7, 10)}"))
+    has no query; if one stands for the rows below it, write it into each, as ffill() of its column
     """
     if lacking < 2 or 2 * lacking <= rows:
         return ""
-    call = mark("pandas", said="as ffill() does", before=", ")
+    call = mark("pandas", said="as ffill() of its column", before=", ")
     return f"; if one stands for the rows below it, write it into each{call}"
 
 
@@ -5467,10 +5467,10 @@ ROW_NUMBER = re.compile(r"(Unnamed: \d+)?|__index_level_\d+__")
 DIGITS = re.compile("[0-9]+")
 JSON_AS_TEXT = re.compile(r'\s*(\[\s*)*[\[{]\s*["{]')  # an object, or a list of objects or of text
 DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*(\.[0-9]{3})*,[0-9]+(?:e[+-]?[0-9]+)?", re.IGNORECASE)
-# Without dtype, pandas would read the ids 1.11 and 11.1 as the number 111.
+# Without dtype, pandas would read the id 007 as the number 7; with thousands=".", .877 as 877.
 OR_READ_DECIMALS = mark(
     "pandas",
-    said='pandas.read_csv(path, sep="...", decimal=",", thousands=".", dtype={"...": str})',
+    said='pandas.read_csv(path, sep="...", decimal=",", dtype={"...": str})',
     before=", or give ",
     after=" with the columns of ids as text",
 )
@@ -5567,9 +5567,16 @@ def refuse_lowest_first(name: Any, argument: str = "", noun: str = "column") -> 
 def column_of_ranks(
     columns: Iterable[Any], chosen: Mapping[str, Any], names: "Names"
 ) -> dict[str, Any]:
-    """Return the only column of ranks of a run, apart from its scores, under "rank", if any."""
-    score = chosen.get("score")
-    ranks = [name for name in columns if plain_name(name) == "rank" and name != score]
+    """Return the only column of ranks of a run, apart from its scores, under "rank", if any.
+
+    Beside scores, positions may be others, as those that users of a log saw. Without scores the
+    order of rows counts, which any name of a rank may contradict, even that of the document.
+    """
+    if "score" in chosen:
+        left = fields_without_role(columns, chosen)
+        ranks = [name for name in left if plain_name(name) == "rank"]
+    else:
+        ranks = [name for name in columns if says_lowest_first(name, NAMES_OF_RANKS)]
     if names.kind != "run" or len(ranks) != 1:
         return {}
     return {"rank": ranks[0]}
@@ -9448,10 +9455,11 @@ def read_table(argument: str, frame: Frame, names: Names) -> Columns | Pairs | l
             return rows_of_frame(frame)  # every row is a query
         raise within(error, argument) from None
     named = chosen | column_of_ranks(frame.names, chosen, names)
-    called = {role: f"{argument}: the column {name!r}" for role, name in named.items()}
+    # A column may have two roles, as a rank that is the document.
+    read = {name: f"{argument}: the column {name!r}" for name in named.values()}
     # All at once, since a query of a database runs every time.
-    columns = settled(dict(zip(called.values(), frame.read(named.values()), strict=True)))
-    cells = dict(zip(named, columns.values(), strict=True))
+    columns = settled(dict(zip(read.values(), frame.read(read), strict=True)))
+    cells = {role: columns[read[name]] for role, name in named.items()}
     if holds_lists(cells["document"]):
         return rows_of_frame(frame)
     if names.kind == "exclude":
@@ -10452,7 +10460,9 @@ def _lists_beside_ids(run: ById | Columns, qrels: Any) -> InputError:
     ids = f"if these are ids of relevant documents, give sets, [set(row) {rows}; "
     if any(len({*map(str, row)}) < len(row) for row in _inputs_beside_ids_lists(qrels) if isinstance(row, list)):
         ids = ""  # an id is not there twice, as grades are
-    values = f"if they are values of the documents 0, 1, 2, ..., give [dict(enumerate(row)) {rows}"
+    values = "if they are values, name their documents, [dict(zip(ids, row)) for ids, row in ...]"
+    if not isinstance(run.first_id, str):
+        values += f", or those of the documents 0, 1, 2, ..., [dict(enumerate(row)) {rows}"
     return InputError(f"{problem}; {ids}{values}", "references")
 
 
@@ -10909,7 +10919,7 @@ def _read_sides(given: Mapping[str, Any], names: Mapping[str, Names]) -> dict[st
             by_place = "predictions=[predictions], references=[dict(enumerate(references))]"
         for refusal in errors.values():
             if isinstance(refusal, UnknownFieldError) and are_numbers:
-                hint = f"give the scores in their order, or, if a field has positions, {by_place}"
+                hint = f"if a field has positions in them, give {by_place}; else sort the scores so"
                 refusal.add(f"the references have no ids; {hint}")
         runs = [argument for argument in given if argument not in ("references", "exclude")]
         are_one = any(given[run] is given["references"] for run in runs)

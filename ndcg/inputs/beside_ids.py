@@ -191,7 +191,9 @@ def _lists_beside_ids(run: ById | Columns, qrels: Any) -> InputError:
     ids = f"if these are ids of relevant documents, give sets, [set(row) {rows}; "
     if any(len({*map(str, row)}) < len(row) for row in _lists(qrels) if isinstance(row, list)):
         ids = ""  # an id is not there twice, as grades are
-    values = f"if they are values of the documents 0, 1, 2, ..., give [dict(enumerate(row)) {rows}"
+    values = "if they are values, name their documents, [dict(zip(ids, row)) for ids, row in ...]"
+    if not isinstance(run.first_id, str):
+        values += f", or those of the documents 0, 1, 2, ..., [dict(enumerate(row)) {rows}"
     return InputError(f"{problem}; {ids}{values}", "references")
 
 

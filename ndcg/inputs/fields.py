@@ -97,10 +97,10 @@ ROW_NUMBER = re.compile(r"(Unnamed: \d+)?|__index_level_\d+__")
 DIGITS = re.compile("[0-9]+")
 JSON_AS_TEXT = re.compile(r'\s*(\[\s*)*[\[{]\s*["{]')  # an object, or a list of objects or of text
 DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*(\.[0-9]{3})*,[0-9]+(?:e[+-]?[0-9]+)?", re.IGNORECASE)
-# Without dtype, pandas would read the ids 1.11 and 11.1 as the number 111.
+# Without dtype, pandas would read the id 007 as the number 7; with thousands=".", .877 as 877.
 OR_READ_DECIMALS = mark(
     "pandas",
-    said='pandas.read_csv(path, sep="...", decimal=",", thousands=".", dtype={"...": str})',
+    said='pandas.read_csv(path, sep="...", decimal=",", dtype={"...": str})',
     before=", or give ",
     after=" with the columns of ids as text",
 )
@@ -197,9 +197,16 @@ def refuse_lowest_first(name: Any, argument: str = "", noun: str = "column") -> 
 def column_of_ranks(
     columns: Iterable[Any], chosen: Mapping[str, Any], names: "Names"
 ) -> dict[str, Any]:
-    """Return the only column of ranks of a run, apart from its scores, under "rank", if any."""
-    score = chosen.get("score")
-    ranks = [name for name in columns if plain_name(name) == "rank" and name != score]
+    """Return the only column of ranks of a run, apart from its scores, under "rank", if any.
+
+    Beside scores, positions may be others, as those that users of a log saw. Without scores the
+    order of rows counts, which any name of a rank may contradict, even that of the document.
+    """
+    if "score" in chosen:
+        left = fields_without_role(columns, chosen)
+        ranks = [name for name in left if plain_name(name) == "rank"]
+    else:
+        ranks = [name for name in columns if says_lowest_first(name, NAMES_OF_RANKS)]
     if names.kind != "run" or len(ranks) != 1:
         return {}
     return {"rank": ranks[0]}

@@ -45,12 +45,12 @@ def once(kind: str) -> str:
 def filled_down(lacking: int, rows: int) -> str:
     """Return what an error adds about rows without ids, if these are most, as in merged cells.
 
-    >>> print(InputError(f"give each row an id{filled_down(7, 10)}"))
-    give each row an id; if one stands for the rows below it, write it into each, as ffill() does
+    >>> print(InputError(f"has no query{filled_down(7, 10)}"))
+    has no query; if one stands for the rows below it, write it into each, as ffill() of its column
     """
     if lacking < 2 or 2 * lacking <= rows:
         return ""
-    call = mark("pandas", said="as ffill() does", before=", ")
+    call = mark("pandas", said="as ffill() of its column", before=", ")
     return f"; if one stands for the rows below it, write it into each{call}"
 
 

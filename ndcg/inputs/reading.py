@@ -282,7 +282,7 @@ def _read_sides(given: Mapping[str, Any], names: Mapping[str, Names]) -> dict[st
             by_place = "predictions=[predictions], references=[dict(enumerate(references))]"
         for refusal in errors.values():
             if isinstance(refusal, UnknownFieldError) and are_numbers:
-                hint = f"give the scores in their order, or, if a field has positions, {by_place}"
+                hint = f"if a field has positions in them, give {by_place}; else sort the scores so"
                 refusal.add(f"the references have no ids; {hint}")
         runs = [argument for argument in given if argument not in ("references", "exclude")]
         are_one = any(given[run] is given["references"] for run in runs)

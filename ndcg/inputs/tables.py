@@ -90,10 +90,11 @@ def read_table(argument: str, frame: Frame, names: Names) -> Columns | Pairs | l
             return rows_of_frame(frame)  # every row is a query
         raise within(error, argument) from None
     named = chosen | column_of_ranks(frame.names, chosen, names)
-    called = {role: f"{argument}: the column {name!r}" for role, name in named.items()}
+    # A column may have two roles, as a rank that is the document.
+    read = {name: f"{argument}: the column {name!r}" for name in named.values()}
     # All at once, since a query of a database runs every time.
-    columns = settled(dict(zip(called.values(), frame.read(named.values()), strict=True)))
-    cells = dict(zip(named, columns.values(), strict=True))
+    columns = settled(dict(zip(read.values(), frame.read(read), strict=True)))
+    cells = {role: columns[read[name]] for role, name in named.items()}
     if holds_lists(cells["document"]):
         return rows_of_frame(frame)
     if names.kind == "exclude":

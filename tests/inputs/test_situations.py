@@ -693,6 +693,34 @@ SITUATIONS = [
         warning="ranks are in another order",
     ),
     Situation(
+        "positions that contradict the order of the rows, which counts",
+        lambda: {
+            **run_table({"doc_id": ["a", "b"], "position": [2, 1]})(),
+            "fields": {"score": None},
+        },
+        SECOND,
+        warning="its rows are in another order than their ranks",
+    ),
+    Situation(
+        "positions as the ids of documents that contradict the order of the rows",
+        lambda: {
+            "predictions": table({"position": [1, 0]}, "query_id"),
+            "references": {query: {0: 1, 1: 0} for query in QUERIES},
+            "fields": {"document": "position", "score": None},
+        },
+        SECOND,
+        warning="its rows are in another order than their ranks",
+    ),
+    Situation(
+        "ranks as the ids of documents, beside scores",
+        lambda: {
+            "predictions": table({"rank": [1, 0], "score": [0.9, 0.4]}, "query_id"),
+            "references": {query: {0: 1, 1: 0} for query in QUERIES},
+            "fields": {"document": "rank"},
+        },
+        SECOND,
+    ),
+    Situation(
         "ranks in the order of the scores",
         run_table({"doc_id": ["a", "b"], "rank": [1, 2], "score": [0.9, 0.4]}),
         SECOND,
