@@ -5,6 +5,7 @@ tables. So are the help of the command line and the labels on the page, and a te
 README and docs with them. This module does not import NumPy, so that `ndcg --help` is fast.
 """
 
+import math
 import re
 import textwrap
 from collections.abc import Callable, Mapping
@@ -21,9 +22,7 @@ class NamedDiscount(NamedTuple):
     """A discount that has a name: the factor of the gain at rank i."""
 
     formula: str  # the discount of rank i, with b for the base of the logarithm
-    base_above: float | None = (
-        None  # a bound that the base must exceed; None if the formula has no logarithm
-    )
+    base_above: float = -math.inf  # a bound that the base must exceed; -inf without a logarithm
 
 
 class Option(NamedTuple):

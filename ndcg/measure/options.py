@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import lru_cache, partial
 from numbers import Integral, Real
 from typing import Any, Generic, Literal, SupportsIndex, TypedDict, TypeVar, Unpack, cast
 
@@ -17,8 +17,8 @@ from .arguments import DISCOUNTS, GAINS, MEASURES, OF_LIBRARIES, OPTIONS, PERFEC
 from .conventions import CONVENTIONS
 from .labels import Labels, label_of
 from .messages import InputError, mark, must_be, nearest, shown
-from .scoring import Discount, Gain, not_discounts
-from .ties import Array, Floats
+from .scoring import Discount, Gain, check_discounts
+from .ties import Array
 
 __version__ = "3.0.0"
 
@@ -30,10 +30,9 @@ Computed = TypeVar("Computed")
 CUTOFFS = mark("cutoffs", said="None for the whole list, or a list of these")
 LONGEST_IDEAL = 10**6  # the most documents in a full ideal
 
-# Checked options are remembered, for loops that score batch after batch.
-MOST_REMEMBERED = 256
-_REMEMBERED_TYPES = (str, int, bool, type(None))
-_REMEMBERED: dict[tuple[Any, ...], "Options"] = {}
+# Options of these types are remembered once checked, for loops that score batch after batch. They
+# are immutable; floats are excluded because 0.0 == -0.0.
+_REMEMBERED_TYPES = {str, int, bool, type(None)}
 
 # Where to find arguments that people try on other methods: hints for errors about unknown options.
 ELSEWHERE = {
@@ -149,16 +148,9 @@ class Options:
     @classmethod
     def parse(cls, **given: Any) -> "Options":
         """Check the options of `compute`; None means the convention's choice."""
-        # Only hashable, immutable values; floats are excluded because 0.0 == -0.0.
-        if not all(type(value) in _REMEMBERED_TYPES for value in given.values()):
-            return _parsed_options(given)
-        key = tuple((name, type(value), value) for name, value in given.items())
-        if key not in _REMEMBERED:
-            parsed = _parsed_options(given)
-            if len(_REMEMBERED) >= MOST_REMEMBERED:
-                _REMEMBERED.clear()
-            _REMEMBERED[key] = parsed
-        return _REMEMBERED[key]
+        if _REMEMBERED_TYPES.issuperset(map(type, given.values())):
+            return _remembered_options(**given)
+        return _parsed_options(**given)
 
     @classmethod
     def for_method(
@@ -235,6 +227,13 @@ class Options:
         return {name: self.scoring[name] for name in ("gain", "negative_relevance")}
 
     @property
+    def base_above(self) -> float:
+        """The bound that the base of the logarithm must exceed; -inf if there is no logarithm."""
+        if isinstance(self.discount, str):
+            return DISCOUNTS[self.discount].base_above
+        return -math.inf
+
+    @property
     def names(self) -> list[str]:
         """The names of all results."""
         return [name for name, _, _ in self.results]
@@ -245,20 +244,17 @@ class Options:
         chosen["gain"] = _function_name("gain", self.gain, LABELS)
         chosen["discount"] = _function_name("discount", self.discount, RANKS)
         chosen["judged_only"] = "removed" if self.judged_only else "0"
-        discount = DISCOUNTS.get(chosen["discount"])
-        if discount is None or discount.base_above is None:
+        if self.base_above < 0:
             del chosen["log_base"]  # no score depends on it
         if not excluding:
             del chosen["exclude_from"]
         parts = ["+".join(self.names)]
         for name, option in OPTIONS.items():
-            value: Any = chosen.get(name)
+            value = chosen.get(name)
             # What nearly all scores have in common is left out.
             if not option.said_as or value in (None, *option.unsaid):
                 continue
-            if not isinstance(value, str):
-                value = _plain_number(value)
-            parts.append(f"{option.said_as}:{value}")
+            parts.append(f"{option.said_as}:{value}".removesuffix(".0"))
         parts.append(f"v:{__version__}")
         if weighted:
             parts.append("weights:given")
@@ -267,13 +263,11 @@ class Options:
         return "|".join(parts)
 
 
-def _parsed_options(given: Mapping[str, Any]) -> Options:
+def _parsed_options(**given: Any) -> Options:
     """Check the convention, then the options in the order of the table, then all together."""
-    values = {name: option.default for name, option in OPTIONS.items()}
-    for name, value in given.items():
-        if name not in OPTIONS:
-            raise TypeError(f"unknown option {name[:100]}; the options are {', '.join(OPTIONS)}")
-        values[name] = value
+    for name in sorted(given.keys() - OPTIONS.keys()):
+        raise TypeError(f"unknown option {name[:100]}; the options are {', '.join(OPTIONS)}")
+    values = {name: option.default for name, option in OPTIONS.items()} | given
     convention = CONVENTIONS[_checked_option("convention", values["convention"])]
     checked = {}
     for name, option in OPTIONS.items():
@@ -293,20 +287,21 @@ def _parsed_options(given: Mapping[str, Any]) -> Options:
             other = _setting("ties", values["ties"])
             raise InputError(f"{meaning}, but {other} was given too; give one of the two")
         checked["ties"] = "last"
-    if isinstance(checked["discount"], str):
-        above = DISCOUNTS[checked["discount"]].base_above
-        if above is not None and checked["log_base"] <= above:
-            allowed = f"above {above:g} for {mark('discount', checked['discount'])}"
-            raise must_be("log_base", allowed, checked["log_base"])
     del checked["convention"]
     checked["is_order_given"] = values["score_order"] is not None
     options = Options(_with_cutoffs(measures, cutoffs), **checked)
+    if options.log_base <= options.base_above:
+        allowed = f"above {options.base_above:g} for {mark('discount', options.discount)}"
+        raise must_be("log_base", allowed, options.log_base)
     if options.ideal == "full":
         setting = "convention" if values["ideal"] is None else "ideal"
         _refuse_endless_ideal(options.cutoffs, mark(setting, values[setting]))
     if options.engine == "sklearn":
         _refuse_what_sklearn_lacks(values, options)
     return options
+
+
+_remembered_options = lru_cache(maxsize=256, typed=True)(_parsed_options)
 
 
 def _setting(name: str, value: Any) -> str:
@@ -365,11 +360,9 @@ def shows_options(function: Function) -> Function:
 
 def named_parameters(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
     """Return the parameters of a function by their names, without `*args` and `**options`."""
-    parameters = dict(inspect.signature(function).parameters)
-    for name, parameter in list(parameters.items()):
-        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-            del parameters[name]
-    return parameters
+    parameters = inspect.signature(function).parameters.values()
+    several = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    return {parameter.name: parameter for parameter in parameters if parameter.kind not in several}
 
 
 def result_name(measure: str, k: int | None) -> str:
@@ -396,17 +389,13 @@ def choice(name: str, value: Any, choices: Sequence[str]) -> str:
     """Return a value if it is one of several words; else the error names the nearest one."""
     if isinstance(value, str) and value in choices:
         return str(value)
-    raise must_be(name, f"one of {_quoted(choices)}", value, _nearest_word(value, choices))
+    word = nearest(shown(value).strip("'"), choices)
+    hint = f'did you mean "{word}"?' if word else ""
+    raise must_be(name, f"one of {_quoted(choices)}", value, hint)
 
 
 def _quoted(words: Iterable[str]) -> str:
     return ", ".join(f'"{word}"' for word in words)
-
-
-def _nearest_word(value: Any, words: Iterable[str]) -> str:
-    """Return the hint of an error about a word: the one that was probably meant, if any."""
-    word = nearest(value, words) if isinstance(value, str) else ""
-    return f'did you mean "{word}"?' if word else ""
 
 
 def is_real(value: Any) -> bool:
@@ -430,9 +419,9 @@ def _is_finite(value: Any) -> bool:
 
 
 def between_0_and_1(name: str, value: Any, example: float) -> float:
-    """Return a level, such as a confidence level, above 0 and not too close to 1."""
-    # The quantile of a two-sided interval, (1 + level) / 2, must not round to 1.
-    if not 0 < real(value) < 1 or (1 + real(value)) / 2 == 1:
+    """Return a level, such as a confidence level, that is not too close to 0 or 1."""
+    # The quantile of a two-sided interval must not round to the median or to 1.
+    if not 0.5 < (1 + real(value)) / 2 < 1:
         raise must_be(name, f"between 0 and 1, such as {example}", value)
     return float(value)
 
@@ -456,22 +445,18 @@ def whole(name: str, value: Any, least: int, most: float = math.inf) -> int:
 
 def _refuse_endless_ideal(cutoffs: Sequence[int | None], setting: str) -> None:
     """Raise an error for cutoffs at which an ideal of k documents is infinite or too large."""
-    if None in cutoffs:
-        reason = "since its ideal has k documents of the highest gain"
-        raise InputError(f"{mark('k')} must be given for {setting}, {reason}")
-    longest = max(k or 0 for k in cutoffs)
-    if longest > LONGEST_IDEAL:
-        reason = "since its ideal has k documents"
-        raise must_be("k", f"at most {LONGEST_IDEAL:,} for {setting}, {reason}", longest)
+    longest = max(cutoffs, key=lambda k: k or math.inf)
+    if not real(longest) <= LONGEST_IDEAL:
+        reason = f"since its ideal has k documents, at most {LONGEST_IDEAL:,}"
+        raise must_be("k", f"given for {setting}, {reason}", longest)
 
 
 def refuse_unknown(
     options: Iterable[str], method: Callable[..., Any], lacks: Sequence[str] = ()
 ) -> None:
     """Raise a TypeError for an option that a method does not have."""
-    for name in options:
-        if name not in OF_COMPUTE or name in lacks:
-            raise _unknown_option(name, method, lacks)
+    for name in sorted(set(options) - set(OF_COMPUTE).difference(lacks)):
+        raise _unknown_option(name, method, lacks)
 
 
 def _unknown_option(name: str, method: Callable[..., Any], lacks: Sequence[str]) -> TypeError:
@@ -479,9 +464,8 @@ def _unknown_option(name: str, method: Callable[..., Any], lacks: Sequence[str])
     problem = f"{method.__name__} has no option {name[:100]}"
     if name in ELSEWHERE:
         return TypeError(f"{problem}; {ELSEWHERE[name]}")
-    options = dict.fromkeys([*named_parameters(method), *OF_COMPUTE])
-    for option in lacks:
-        options.pop(option, None)
+    known = dict.fromkeys([*named_parameters(method), *OF_COMPUTE])
+    options = [option for option in known if option not in lacks]
     similar = nearest(name, options)
     if similar:
         return TypeError(f"{problem}; did you mean {similar}?")
@@ -542,16 +526,14 @@ def _with_cutoffs(
 
 
 def _measure(name: Any) -> str:
-    if not isinstance(name, str):
-        return choice("measures", name, MEASURES)
-    measure, separator, cutoff = name.partition("@")
-    if not separator:
-        in_trec_eval = re.fullmatch(r"ndcg_cut[._]([0-9]+)", name)
+    if not isinstance(name, str) or "@" not in name:
+        in_trec_eval = re.fullmatch(r"'ndcg_cut[._]([0-9]+)'", shown(name))
         if in_trec_eval:
             raise InputError(f"{name} is nDCG@{in_trec_eval[1]} here", "measures")
         return choice("measures", name, MEASURES)
+    measure, _, cutoff = name.partition("@")
     # More digits than 18 do not fit into 64 bits, and Python refuses to read thousands.
-    if not re.fullmatch("[0-9]{1,18}", cutoff) or int(cutoff) < 1:
+    if not re.fullmatch("0*[1-9][0-9]{0,17}", cutoff):
         raise InputError(
             f"{mark('measures')} must have a positive integer after the @, as in nDCG@10; got "
             f"{shown(name)}"
@@ -586,19 +568,23 @@ def _ignore_index(value: Any) -> float | None:
     return float(value)
 
 
+def _word_list_or_function(name: str, value: Any, words: Sequence[str], listed: str) -> Any:
+    """Return a word, a list of finite numbers as an array, or a function."""
+    if isinstance(value, str):
+        return choice(name, value, words)
+    if callable(value):
+        return value
+    if not _is_list(value) or not len(value) or not all(map(_is_finite, value)):
+        raise must_be(name, f"{_quoted(words)}, {listed}", value)
+    return np.array(value, np.float64)
+
+
 def _gain(value: Any) -> Gain | Labels:
-    if isinstance(value, str) and value in GAINS:
-        return str(value)
     if isinstance(value, Mapping):
         return _gains_by_label(value)
-    if callable(value):
-        return cast(Gain, value)
-    gains = _listed_numbers(value)
-    if gains is not None:
-        return gains
     forms = mark("forms of gain", said="in a list or of any labels, {label: gain}, or a function")
-    allowed = f"{_quoted(GAINS)}, the finite gains of labels 0, 1, 2, ... {forms}"
-    raise must_be("gain", allowed, value, _nearest_word(value, GAINS))
+    listed = f"the finite gains of labels 0, 1, 2, ... {forms}"
+    return cast(Gain, _word_list_or_function("gain", value, tuple(GAINS), listed))
 
 
 def _gains_by_label(given: Mapping[Any, Any]) -> Gain | Labels:
@@ -628,28 +614,11 @@ def _gains_by_label(given: Mapping[Any, Any]) -> Gain | Labels:
 
 
 def _discount(value: Any) -> Discount:
-    if isinstance(value, str):
-        return choice("discount", value, tuple(DISCOUNTS))
-    if callable(value):
-        return cast(Discount, value)
-    discounts = _listed_numbers(value)
-    reason = ""
-    if discounts is not None:
-        problem = not_discounts(discounts)
-        if problem is None:
-            return discounts
-        reason = f", which {problem}"
-    raise InputError(
-        f"{mark('discount')} must be {_quoted(DISCOUNTS)}, a list of the discounts of rank 1, 2, "
-        f"3, ... or a function; got {shown(value)}{reason}"
-    )
-
-
-def _listed_numbers(value: Any) -> Floats | None:
-    """Return a list of finite numbers as an array; None for anything else."""
-    if not _is_list(value) or not len(value) or not all(map(_is_finite, value)):
-        return None
-    return np.array(value, np.float64)
+    listed = "a list of the discounts of rank 1, 2, 3, ... or a function"
+    discount = _word_list_or_function("discount", value, tuple(DISCOUNTS), listed)
+    if isinstance(discount, np.ndarray):
+        check_discounts(discount, "the list")
+    return cast(Discount, discount)
 
 
 def _plain_number(value: float) -> str:

@@ -160,10 +160,7 @@ def discounts(ranks: int, log_base: float = 2.0, discount: Discount = "log") -> 
         return np.asarray(DISCOUNT_FUNCTIONS[discount](rank, log_base))
     if callable(discount):
         values = _answer("discount", "ranks", discount, rank)
-        if (problem := not_discounts(values)) is not None:
-            raise InputError(
-                f"the result of the function for ranks 1 to {ranks} {problem}", "discount"
-            )
+        check_discounts(values, f"the result of the function for ranks 1 to {ranks}")
         return values
     if len(discount) < ranks:
         raise InputError(
@@ -180,25 +177,19 @@ DISCOUNT_FUNCTIONS: dict[str, Callable[[NDArray[np.int64], float], Floats]] = {
 }
 
 
-def not_discounts(values: Floats) -> str | None:
-    """Return the reason why values cannot be the discounts of ranks 1, 2, 3, …; None if they can.
+def check_discounts(values: Floats, said: str) -> None:
+    """Raise an error for values that cannot be the discounts of ranks 1, 2, 3, and so on.
 
     If a discount rose, descending gains would not be the ideal order.
-
-    >>> not_discounts(np.array([1.0, 0.5, 0.7]))
-    'rises from 0.5 at rank 2 to 0.7 at rank 3'
     """
-    are_valid = np.isfinite(values) & (values >= 0)
+    before = np.append(np.finfo(np.float64).max, values)[:-1]
+    are_valid = (values >= 0) & (values <= before)
     if not are_valid.all():
         rank = int(np.argmin(are_valid)) + 1
-        return f"is {values[rank - 1]} at rank {rank}; discounts are finite and not negative"
-    if values.size and values[0] == 0:
-        return "is 0 at rank 1, so nothing counts"
-    rises = np.flatnonzero(values[1:] > values[:-1])
-    if rises.size:
-        rank = int(rises[0]) + 1
-        return f"rises from {values[rank - 1]} at rank {rank} to {values[rank]} at rank {rank + 1}"
-    return None
+        rule = "discounts are finite, not negative, and none is above the one before"
+        raise InputError(f"{said} has {values[rank - 1]} at rank {rank}; {rule}", "discount")
+    if (values[:1] == 0).any():
+        raise InputError(f"{said} has 0 at rank 1, so nothing counts", "discount")
 
 
 def measure_queries(
