@@ -8,7 +8,6 @@ import hashlib
 import math
 import re
 from collections.abc import Iterable
-from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,20 +37,12 @@ class Labels(NamedTuple):
         >>> Labels((("no", 0.0),)).numbers(["1.5", "true", 2, None, "yes"])
         [1.5, 1.0, 2, None, 'yes']
         """
+        values = list(values)
         known: dict[Any, Any] = {label: number_of(label) for label, _ in self.gains}
-        read: dict[str, Any] = {}  # a text is read once
-        numbers = []
-        for value in values:
-            if not isinstance(value, str):
-                numbers.append(value)
-                continue
-            if value not in read:
-                label = label_of(value)
-                if isinstance(label, str):
-                    label = known.get(label, value)
-                read[value] = label
-            numbers.append(read[value])
-        return numbers
+        texts = {value for value in values if isinstance(value, str)}
+        labels = {text: label_of(text) for text in texts}
+        read = {text: known.get(label, label) for text, label in labels.items()}
+        return [read[value] if isinstance(value, str) else value for value in values]
 
     def gains_of(self, relevance: Array) -> Floats:
         """Return the gains of labels, in numbers; nan for a label without one.
@@ -74,8 +65,7 @@ class Labels(NamedTuple):
         if is_not_judged(label):
             hint = f"{LEFT_EMPTY}; "
         elif isinstance(label, str):
-            names = [name for name, _ in self.gains if isinstance(name, str)]
-            name = nearest(label, names)
+            name = nearest(label, map(str, dict(self.gains)))
             if name:
                 hint = f"did you mean {name!r}? "
         return f"is a label without a gain; {hint}{mark('gain')} has {self}"
@@ -86,13 +76,7 @@ class Labels(NamedTuple):
         return Labels(tuple((label, number_of(label)) for label, _ in self.gains))
 
     def __str__(self) -> str:
-        names = []
-        for label, _ in self.gains:
-            if isinstance(label, str):
-                names.append(shown(label))
-            else:
-                names.append(f"{label:g}")
-        return ", ".join(names)
+        return ", ".join(shown(label).removesuffix(".0") for label, _ in self.gains)
 
     @property
     def signature(self) -> str:
@@ -171,21 +155,9 @@ def instead_of_text(value: Any, values: Iterable[Any], left_empty: str = LEFT_EM
     >>> instead_of_text("NA", ["2", "NA"])
     'leave it empty where nobody judged'
     """
-    values = list(values)
-    if not is_not_judged(value):
-        return to_label([value, *values])
-    words = []
-    for other in values:
-        if not isinstance(other, (str, Real)):
-            continue
-        label = label_of(other)
-        if isinstance(label, float):
-            return left_empty  # numbers among the values: the others need no labels
-        if not is_not_judged(label):
-            words.append(label)
-    if not any(words):
+    if is_not_judged(value):
         return left_empty
-    return f"{left_empty}; {to_label(words)}"
+    return to_label([value, *values])
 
 
 def to_label(values: Iterable[Any]) -> str:
@@ -194,24 +166,15 @@ def to_label(values: Iterable[Any]) -> str:
     >>> "gain={'relevant': ..., 'no': ...}" in to_label(["relevant", "no", "relevant"])
     True
     """
-    distinct: dict[str, None] = {}
-    for value in values:
-        if not isinstance(value, str):
-            continue
-        text = value.strip()
-        if len(text) > LONGEST_LABEL:
-            continue
-        # With gains, "TRUE" is the label True.
-        if text and (text.lower() in FLAGS or isinstance(label_of(text), str)):
-            distinct[text] = None
-        if len(distinct) > MOST_SHOWN:
-            break  # there may be millions of values
-    if not distinct:
+    texts = dict.fromkeys(value.strip() for value in values if isinstance(value, str))
+    labels = []
+    for text in texts:
+        if 0 < len(text) <= LONGEST_LABEL and number_of_text(text) is None:
+            labels.append(shown(text))
+    if not labels:
         return f"give a number{mark('None', before=' or ')}"
-    labels = list(map(shown, distinct))[:MOST_SHOWN]
+    labels = labels[:MOST_SHOWN]
     gains = ", ".join(f"{label}: ..." for label in labels)
-    if len(distinct) > MOST_SHOWN:
-        gains += ", ..."
     without_quotes = {label[1:-1]: "..." for label in labels}
     call = mark("gain", without_quotes, said=f"gain={{{gains}}}")
     return f"for labels, give their gains, {call}"

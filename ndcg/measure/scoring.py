@@ -234,11 +234,8 @@ def measure_queries(
     # If a grid is searched, little more than its column maxima is read, so a block can be larger.
     size = SCORES_AT_A_TIME * max(1, min(grid_height(longest, len(definition.weight) + 1), 4))
     blocks = _blocks(_Documents(relevance, score, judged, retrieved), offsets, size)
-    if score.size > 2 * size:
-        in_threads(measure_block, list(blocks))
-    else:
-        for block in blocks:
-            measure_block(block)
+    threads = None if score.size > 2 * size else 1
+    in_threads(measure_block, list(blocks), threads=threads)
     return values
 
 
@@ -254,7 +251,7 @@ def _measure_block(
         sums = _discounted_sums(ranked, ideal, ranks, definition)
         if definition.ideal == "full" and "IDCG" in sums:
             # The highest gain at every rank up to the cutoff, which may exceed the documents.
-            highest = ideal[:, 0] if ranks else np.zeros(len(ideal))
+            highest = ideal[:, :1].sum(axis=1)  # 0 without documents
             cutoffs = [k or ranks for k in definition.cutoffs]
             sums["IDCG"] = _sums_of_equal(highest, weight, cutoffs)
         for name, values in sums.items():
@@ -340,17 +337,16 @@ def _blocks(
 
     Ragged queries are cut longest first.
     """
-    if offsets is not None:
-        lengths = offsets[1:] - offsets[:-1]
-        longest = int(lengths[0]) if len(lengths) else 0
-        if (lengths == longest).all():
-            shape = (len(lengths), longest)
-            arrays: Any = (None if array is None else array.reshape(shape) for array in documents)
-            documents = _Documents(*arrays)
-            offsets = None
     if offsets is None:
         queries, longest = documents.score.shape
+        offsets = np.arange(queries + 1) * longest
+    lengths = offsets[1:] - offsets[:-1]
+    queries, longest = len(lengths), int(lengths.max(initial=0))
+    if (lengths == longest).all():
+        shape = (queries, longest)
+        arrays: Any = (None if array is None else array.reshape(shape) for array in documents)
         step = max(1, size // max(longest, 1))
+        documents = _Documents(*arrays)
         for start in range(0, queries, step):
             yield partial(_block, documents, slice(start, min(start + step, queries)))
         return
@@ -440,20 +436,15 @@ def _gains_at_ranks(
     if score.dtype != np.float32:  # float32 is read twice as fast, without loss
         score = score.astype(np.float64, copy=False)
     ideal = ranked = gains[:, :0]
-    needs_ideal = definition.needs("nDCG", "IDCG")
-    if needs_ideal:
+    if definition.needs("nDCG", "IDCG"):
         ideal = _ideal_at_ranks(block, ranks, score, gains, lowest, definition.ideal)
     if definition.needs("nDCG", "DCG", "CG"):
         ranked, highest = ranked_gains(score, gains, ranks, definition.ties)
     else:
         highest = float(score.max(initial=-np.inf))
-    if needs_ideal and definition.ideal not in ("retrieved", "truncated"):
-        most = ideal[:, :1].max(initial=0)  # the best of all documents
-    else:
-        most = gains.max(initial=0)
-    # NaN and infinity sort first, so these checks find them.
-    are_finite = highest < np.inf and most < np.inf and lowest > -np.inf
-    if ranks and not are_finite:
+    # NaN and infinity sort first, so this finds them.
+    extremes = np.array([highest, gains.max(initial=0), -lowest])
+    if ranks and not (extremes < np.inf).all():
         _refuse(block, score, gains, definition.gain)
     return ranked, ideal
 
@@ -505,45 +496,32 @@ def _gains(block: _Block, gain: Gain, negative_relevance: str) -> tuple[Floats, 
     """
     is_linear = isinstance(gain, str) and gain == "linear"
     relevance = block.relevance
-    if not (is_linear and relevance.dtype == np.float32):
+    if not is_linear or relevance.dtype != np.float32:
         # Only float32 stays as it is, twice as fast to read and sort.
         relevance = relevance.astype(np.float64, copy=False)
     lowest = float(relevance.min(initial=0))
     if not lowest > -np.inf:
         raise block.invalid("relevance", ~np.isfinite(relevance), NOT_A_RELEVANCE)
-    negative = None
+    counted = np.ones(relevance.shape, bool)
     if lowest < 0 and negative_relevance != "keep":
-        negative = relevance < 0
+        counted = ~(relevance < 0)
         if negative_relevance == "raise":
-            hint = hint_of_negative(relevance[negative])
-            raise block.invalid("relevance", negative, "the relevance {value} is negative", hint)
+            hint = hint_of_negative(relevance[~counted])
+            raise block.invalid("relevance", ~counted, "the relevance {value} is negative", hint)
         relevance, lowest = np.maximum(relevance, 0), 0.0
     if isinstance(gain, str):
         gains = GAIN_FUNCTIONS[gain](relevance)
-        if not is_linear:
-            lowest = float(gains.min(initial=0))
-        return gains, lowest
-    if callable(gain):
-        gains = _gains_by_function(block, gain, relevance)
-    else:
-        gains = _gains_from_table(relevance, np.asarray(gain, np.float64))
-        if block.judged is not None:
-            gains[~block.judged] = 0
-    if negative is not None:
-        gains[negative] = 0
-    return gains, float(gains.min(initial=0))
-
-
-def _gains_by_function(block: _Block, gain: Callable[[Floats], Any], relevance: Floats) -> Floats:
-    """Return the gains that the user's function gives to the relevances of judged documents."""
-    if not np.isfinite(relevance).all():
-        raise block.invalid("relevance", ~np.isfinite(relevance), NOT_A_RELEVANCE)
-    judged = block.judged
-    if judged is None:
-        judged = np.ones(relevance.shape, bool)
+        return gains, lowest if is_linear else float(gains.min(initial=0))
+    if block.judged is not None:
+        counted &= block.judged
     gains = np.zeros(relevance.shape)
-    gains[judged] = _answer("gain", "relevances", gain, relevance[judged])
-    return gains
+    if callable(gain):
+        if not np.isfinite(relevance).all():
+            raise block.invalid("relevance", ~np.isfinite(relevance), NOT_A_RELEVANCE)
+        gains[counted] = _answer("gain", "relevances", gain, relevance[counted])
+    else:
+        gains[counted] = _gains_from_table(relevance[counted], np.asarray(gain, np.float64))
+    return gains, float(gains.min(initial=0))
 
 
 def _exponential(relevance: Floats) -> Floats:
@@ -576,8 +554,6 @@ def _answer(option: str, places: str, function: Callable[[Array], Any], values: 
         raise ValueError(f"{problem}: {raised}; {hint}") from error
     try:
         numbers = np.asarray(answer)
-    except ValueError:
-        numbers = np.empty(0, object)  # lists of different lengths
     except BaseException as error:
         raise_unless_of_values(error)
         raise ValueError(

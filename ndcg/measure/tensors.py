@@ -9,6 +9,7 @@ queries reads a few numbers from the device, once; nothing else waits for it.
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
 # documents per block: enough to keep a device busy, few enough to fit beside a model
 TENSOR_BLOCK = 1 << 24
 TENSOR_PADDING = 1 << 18  # padding documents that are worth accepting for one block fewer
+
+
+class UndecidedError(Exception):
+    """Only `measure_queries` can tell the values, or what is wrong."""
 
 
 def measure_tensors(
@@ -62,14 +67,13 @@ def measure_tensors(
     within = (torch.arange(len(weight), device=score.device)[:, None] < cutoffs).double()
     weights = {"CG": within, "DCG": within * weight[:, None]}
     values = {measure: weight.new_empty(len(cutoffs), queries) for measure in measures}
-    with torch.no_grad():
+    with torch.no_grad(), suppress(UndecidedError):
         for rows, block in _blocks(relevance, score, judged, retrieved, offsets=offsets):
             block_values = _measured(block, definition, weights)
-            if block_values is None:
-                return None
             for measure in measures:
                 values[measure][:, rows] = block_values[measure]
-    return values
+        return values
+    return None
 
 
 class _Rankings(NamedTuple):
@@ -133,8 +137,8 @@ def _block(relevance: Any, score: Any, judged: Any, retrieved: Any) -> _Rankings
 
 def _measured(
     block: _Rankings, definition: MeasureDefinition, weights: "Mapping[str, Tensor]"
-) -> "dict[str, Tensor] | None":
-    """Return the values of a block's queries; None if any value is invalid.
+) -> "dict[str, Tensor]":
+    """Return the values of a block's queries, or raise an `UndecidedError`.
 
     The weights of CG and DCG have a row for a rank and a column for a cutoff.
     """
@@ -142,10 +146,7 @@ def _measured(
 
     relevance, score, _ = block
     ranks = min(len(weights["DCG"]), score.shape[1])
-    values_and_gain = _by_gain(block, definition)
-    if values_and_gain is None:
-        return None
-    values, gain_of = values_and_gain
+    values, gain_of = _by_gain(block, definition)
     extremes = torch.stack(relevance.aminmax()).double()  # nan if any is
     lowest, highest = gain_of(torch.stack(values.aminmax()))
     # every sum, of any sign, is below this
@@ -164,12 +165,10 @@ def _measured(
             sums["IDCG"] = ideal @ weights["DCG"][:ranks]
     if definition.needs("nDCG", "DCG", "CG"):
         ranked = _ranked(score, values, gain_of, ranks, definition.ties, valid)
-        if ranked is None:
-            return None
         for name in ("CG", "DCG"):
             sums[name] = ranked @ weights[name][:ranks]
     elif not valid:
-        return None
+        raise UndecidedError
     if "nDCG" in definition.measures:
         ratio = sums["DCG"] / sums["IDCG"]
         ratio = ratio.where(lowest < 0, ratio.clamp(max=1))  # only rounding makes it exceed 1
@@ -200,12 +199,12 @@ TENSOR_GAINS: "dict[str, Callable[[Tensor], Tensor]]" = {
 
 def _by_gain(
     block: _Rankings, definition: MeasureDefinition
-) -> "tuple[Tensor, Callable[[Tensor], Tensor]] | None":
+) -> "tuple[Tensor, Callable[[Tensor], Tensor]]":
     """Return values of documents that rise with their gains, and the function to gains.
 
     A gain that is a word never falls as the relevance grows, so it is applied after sorting, to the
     few documents that count. By a list or a function, the values are the gains, NaN for labels
-    without one. None is that of `_answer`.
+    without one.
     """
     import torch
 
@@ -221,10 +220,7 @@ def _by_gain(
         return relevance, lambda values: gain_of_word(clipped(values))
     labels = clipped(relevance)
     if callable(gain):
-        answer = _answer(gain, labels.reshape(-1))
-        if answer is None:
-            return None
-        gains = answer.reshape(labels.shape)
+        gains = _answer(gain, labels.reshape(-1)).reshape(labels.shape)
     else:
         table = torch.tensor(np.asarray(gain, np.float64), device=labels.device)
         is_label = (labels >= 0) & (labels < len(table)) & (labels == labels.floor())
@@ -236,25 +232,26 @@ def _by_gain(
     return gains, torch.Tensor.double
 
 
-def _answer(function: Callable[[Any], Any], relevance: "Tensor") -> "Tensor | None":
-    """Return what the user's function returns for relevances; None unless as many numbers.
+def _answer(function: Callable[[Any], Any], relevance: "Tensor") -> "Tensor":
+    """Return what the user's function returns for relevances: as many real numbers.
 
     One relevance is tried first, since a loop over all of them takes long on a device.
     """
     for labels in (relevance[:1], relevance):
         try:
             answer = function(labels.clone())  # which the function may modify
-        except BaseException as error:  # noqa: BLE001 - NumPy computes it, or says what is wrong
+        except BaseException as error:  # NumPy computes it, or says what is wrong
             raise_unless_of_values(error)
-            return None
-        if type(answer) is not type(labels):
-            return None
-        if (answer.shape, answer.device) != (labels.shape, labels.device):
-            return None
-    if answer.is_complex():
-        return None
+            raise UndecidedError from error
+        expected = (labels.shape, labels.device, False)
+        if type(answer) is not type(labels) or _kind(answer) != expected:
+            raise UndecidedError
     gains: Tensor = answer.double()
     return gains
+
+
+def _kind(values: "Tensor") -> tuple[Any, ...]:
+    return values.shape, values.device, values.is_complex()
 
 
 # Ranks
@@ -304,15 +301,16 @@ def _ranked(
     ranks: int,
     ties: str,
     valid: "Tensor",
-) -> "Tensor | None":
-    """Return the gain at ranks 1..``ranks`` by descending score; None if values are not valid."""
+) -> "Tensor":
+    """Return the gain at ranks 1..``ranks`` by descending score, if all values are valid."""
     import torch
 
     if ties != "average":
         position = _order(score, values, ties)[:, :ranks]
         is_retrieved = score.gather(1, position) > -math.inf
-        gains = gain_of(values.gather(1, position)).where(is_retrieved, 0)
-        return gains if valid else None
+        if not valid:
+            raise UndecidedError
+        return gain_of(values.gather(1, position)).where(is_retrieved, 0)
     top, position = _top(score, min(ranks + 1, score.shape[1]))
     gains = gain_of(values.gather(1, position)).where(top > -math.inf, 0)
     falling = -top
@@ -325,7 +323,7 @@ def _ranked(
     # The only wait for the device.
     is_valid, largest, crossing = torch.stack([valid, size.max(), crosses.sum()]).tolist()
     if not is_valid:
-        return None
+        raise UndecidedError
     if largest > 1:
         gains = _mean_of_ties(gains, start, end, size, largest)
     gains = gains[:, :ranks]
