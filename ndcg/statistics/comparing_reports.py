@@ -157,9 +157,8 @@ def same_queries(tables: Tables) -> Tables:
     in_order = {first: table_of_first}
     for name, table in others:
         rows = dict(zip(table["query"].to_pylist(), range(len(table)), strict=True))
-        lacking = set(ids) - rows.keys()
-        extra = rows.keys() - set(ids)
-        if lacking or extra:
+        if rows.keys() != set(ids):
+            lacking, extra = set(ids) - rows.keys(), rows.keys() - set(ids)
             raise OtherQueriesError(
                 f"{some_of(lacking)} only in {first}, {some_of(extra)} only in {name}"
             )
@@ -187,9 +186,9 @@ def _notes_of_paired(tables: Tables) -> Iterator[str]:
         )
     for name, table in others:
         differs = np.zeros(len(table), bool)
-        for column in ("judged", "relevant"):
-            if column in table.column_names and column in table_of_first.column_names:
-                differs |= table[column].to_numpy() != table_of_first[column].to_numpy()
+        names = {*table.column_names}.intersection(table_of_first.column_names)
+        for column in names & {"judged", "relevant"}:
+            differs |= table[column].to_numpy() != table_of_first[column].to_numpy()
         differing = int(np.count_nonzero(differs))
         if differing:
             yield f"{name}: queries with other judgments than in {first}: {differing:,}."

@@ -38,9 +38,8 @@ def shared_notes(by_system: Mapping[str, Sequence[str]]) -> list[str]:
     shared = set(first).intersection(*others)
     notes = [note for note in first if note in shared]
     for name, system_notes in by_system.items():
-        for note in system_notes:
-            if note not in shared:
-                notes.append(Message(f"{name}: {marked(note)}"))
+        others = [note for note in system_notes if note not in shared]
+        notes += [Message(f"{name}: {marked(note)}") for note in others]
     return notes
 
 
@@ -166,11 +165,9 @@ def notes_on_tests(pairs: Sequence[Pair], testing: Testing) -> Iterator[str]:
     if testing.paired:
         yield from equal_notes(pairs)
         yield from _beyond_notes(pairs, testing)
-    too_few = 0
-    for pair in pairs:
-        # Differences that do not vary tell nothing.
-        varies = pair.standard_error > ROUNDING * abs(pair.difference)
-        too_few += pair.min_detectable is None and varies
+    # Differences that do not vary tell nothing.
+    varying = [pair for pair in pairs if pair.standard_error > ROUNDING * abs(pair.difference)]
+    too_few = [pair.min_detectable for pair in varying].count(None)
     if too_few:
         yield (
             f"{too_few:,} of {len(pairs):,} pairs have too few queries to find any difference "
@@ -179,10 +176,8 @@ def notes_on_tests(pairs: Sequence[Pair], testing: Testing) -> Iterator[str]:
 
 
 def _beyond_notes(pairs: Sequence[Pair], testing: Testing) -> Iterator[str]:
-    beyond = []
-    for pair, p in zip(pairs, least_p_values(pairs, testing), strict=True):
-        if p >= SIGNIFICANT and pair.permutations > 1:
-            beyond.append(p)
+    tested = zip(pairs, least_p_values(pairs, testing), strict=True)
+    beyond = [p for pair, p in tested if p >= SIGNIFICANT and pair.permutations > 1]
     if not beyond:
         return
     tests = len(testing.families(pairs)[0])  # which are corrected together

@@ -6,6 +6,7 @@ Figures are checked and believed; what 2.x saved is computed again from the valu
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import NoneType
 from typing import Any, Self
 
 import numpy as np
@@ -13,8 +14,8 @@ import pyarrow as pa
 
 from ..inputs.slices import Value
 from ..measure.arguments import GAINS
-from ..measure.messages import shown
-from ..measure.options import Options, is_real, measure_of
+from ..measure.messages import in_place, shown
+from ..measure.options import Options, measure_of, real
 from ..measure.ties import Floats
 from ..show.json_types import without_nan
 from ..show.tables import Readable
@@ -23,15 +24,19 @@ from .significance import ROUNDING
 
 # Figures of a score that depend on documents, so that the values of queries do not determine them.
 DOCUMENT_FIGURES = ("worst", "best", "tied", "ranked", "unjudged", "random_order")
-# The greatest value of figures that are not negative.
-GREATEST = {
-    "p": 1.0,
-    "p_holm": 1.0,
-    "p_t": 1.0,
-    "p_t_holm": 1.0,
-    "standard_error": math.inf,
-    "degrees_of_freedom": math.inf,
-    "min_detectable": math.inf,
+# The ends of figures that are not any number.
+RANGES = {
+    **dict.fromkeys(("p", "p_holm", "p_t", "p_t_holm"), (0.0, 1.0)),
+    **dict.fromkeys(("standard_error", "degrees_of_freedom", "min_detectable"), (0.0, math.inf)),
+}
+# The types of values in columns of queries; other columns hold figures.
+FIGURE_TYPES = {float, int, NoneType}
+QUERY_TYPES: dict[str, set[type]] = {
+    "query": {str, int},
+    "system": {str},
+    "slice": {str, int, bool, NoneType},
+    "weight": {float, int},
+    **{name: {int} for name in COUNTS},
 }
 # The errors that reading values raises which `to_dict` did not return.
 WRONG_VALUES = (KeyError, TypeError, AttributeError, ValueError, OverflowError, pa.ArrowException)
@@ -92,47 +97,43 @@ def table_from_lists(columns: Mapping[str, Sequence[Any]]) -> pa.Table:
     """Return a table of queries from plain lists: figures as float64, text and counts unchanged."""
     table = {}
     for name, values in columns.items():
-        table[name] = _saved_column(name, values, f"queries: {name}")
+        with in_place(f"queries: {name}"):
+            table[name] = _saved_column(name, values)
     return pa.table(table)
 
 
-def _saved_column(name: str, values: Any, place: str) -> pa.Array:
-    if not isinstance(values, (list, tuple)):
-        raise ValueError(f"{place}: must be a list; got {shown(values)}")
-    kinds = set(map(type, values))
-    if name == "query" and kinds not in ({str}, {int}):
-        raise ValueError(f"{place}: must be all strings or all integers")
-    if name == "system" and kinds != {str}:
-        raise ValueError(f"{place}: must be all strings")
+def _saved_column(name: str, values: Any) -> pa.Array:
+    others = set(map(type, values)) - QUERY_TYPES.get(name, FIGURE_TYPES)
+    if others:
+        raise ValueError(
+            f"must have no values of type {', '.join(kind.__name__ for kind in others)}"
+        )
+    column = pa.array(values)
     if name in ("query", "system", "slice"):
-        return pa.array(values)
-    if name in COUNTS:
-        return pa.array([saved_count(value, place) for value in values], pa.int64())
-    # Nearly all are floats, which this loop passes without a call.
-    for value in values:
-        if type(value) is not float or not math.isfinite(value):
-            saved_number(value, place)
-    numbers = np.array(values, np.float64)
-    is_valid = numbers >= 0
-    if name == "weight" and not is_valid.all():
-        value = shown(values[is_valid.argmin()])
-        raise ValueError(f"{place}: must be a number that is not negative; got {value}")
-    return pa.array(numbers, from_pandas=True)
+        return column
+    numbers = column.drop_null().cast(pa.float64()).to_numpy()
+    is_valid = np.isfinite(numbers)
+    if name in QUERY_TYPES:
+        is_valid &= numbers >= 0
+    if not is_valid.all():
+        raise ValueError(
+            f"must be finite, and of weights and counts not negative; got {numbers[~is_valid][0]}"
+        )
+    return column if name in COUNTS else column.cast(pa.float64())
 
 
 def saved_number(value: Any, place: str) -> float:
     """Return a saved number, nan for None."""
     if value is None:
         return math.nan
-    # A float does not hold every integer above 2**53.
-    if not is_real(value) or not math.isfinite(value) or float(value) != value:
+    if not math.isfinite(real(value)):
         raise ValueError(f"{place}: must be a finite number, or None; got {shown(value)}")
     return float(value)
 
 
 def saved_count(value: Any, place: str) -> int:
     """Return a saved number of queries or documents."""
-    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 2**63:
+    if type(value) is not int or not 0 <= value < 2**63:
         raise ValueError(f"{place}: must be a count; got {shown(value)}")
     return value
 
@@ -176,8 +177,8 @@ def saved_figures(kind: Any, saved: Saved, place: str, names: Iterable[str]) -> 
     figures = {}
     for name in names:
         figure = _saved_figure(saved[name], types[name], f"{place}: {name}")
-        greatest = GREATEST.get(name)
-        if greatest is not None and figure is not None and (figure < 0 or figure > greatest):
+        least, greatest = RANGES.get(name, (-math.inf, math.inf))
+        if real(figure) < least or real(figure) > greatest:
             raise ValueError(f"{place}: {name}: must be from 0 to {greatest:g}; got {figure}")
         figures[name] = figure
     return figures
@@ -259,9 +260,8 @@ def saved_columns(table: pa.Table, names: Sequence[str], signature: str) -> PerQ
     if "weight" in table.column_names and not any(table["weight"].to_pylist()):
         raise ValueError("queries: weight: is 0 for every query")
     columns = {"ideal": np.ones(len(table))}
-    for column in table.column_names:
-        if column not in ("system", "query", "slice"):
-            columns[column] = table[column].to_numpy().copy()
+    for column in {*table.column_names} - {"system", "query", "slice"}:
+        columns[column] = table[column].to_numpy().copy()
     for name in names:
         for column in columns_of_values(name):
             values = columns.setdefault(column, np.full(len(table), np.nan))
