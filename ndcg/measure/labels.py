@@ -167,13 +167,10 @@ def to_label(values: Iterable[Any]) -> str:
     True
     """
     texts = dict.fromkeys(value.strip() for value in values if isinstance(value, str))
-    labels = []
-    for text in texts:
-        if 0 < len(text) <= LONGEST_LABEL and number_of_text(text) is None:
-            labels.append(shown(text))
+    short = [text for text in texts if 0 < len(text) <= LONGEST_LABEL]
+    labels = [shown(text) for text in short if number_of_text(text) is None][:MOST_SHOWN]
     if not labels:
         return f"give a number{mark('None', before=' or ')}"
-    labels = labels[:MOST_SHOWN]
     gains = ", ".join(f"{label}: ..." for label in labels)
     without_quotes = {label[1:-1]: "..." for label in labels}
     call = mark("gain", without_quotes, said=f"gain={{{gains}}}")

@@ -203,13 +203,10 @@ def visible(text: str) -> str:
     """Return text with nonprinting characters escaped: no id can move a terminal's cursor."""
     if text.isprintable():
         return text
-    characters = []
-    for character in text:
-        if character.isprintable():
-            characters.append(character)
-        else:
-            characters.append(character.encode("unicode_escape").decode())
-    return "".join(characters)
+    return "".join(
+        character if character.isprintable() else character.encode("unicode_escape").decode()
+        for character in text
+    )
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

@@ -490,8 +490,7 @@ def _refuse_what_sklearn_lacks(values: Mapping[str, Any], options: Options) -> N
 
 
 def _is_list(value: Any) -> bool:
-    is_array = isinstance(value, np.ndarray) and value.ndim == 1
-    return is_array or isinstance(value, (list, tuple, range))
+    return isinstance(value, (list, tuple, range)) or np.ndim(value) == 1
 
 
 def _several(name: str, value: Any, check: Callable[[Any], Any]) -> tuple[Any, ...]:

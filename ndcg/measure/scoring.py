@@ -130,7 +130,7 @@ class _Block(NamedTuple):
     queries: slice | NDArray[np.intp]  # where their results go
     relevance: Array  # 0 if not judged
     score: Array  # -inf if not retrieved
-    judged: Mask | None  # None: all of them
+    judged: Mask
 
     def query(self, row: int) -> int:
         """Return the index, among all queries, of a row of this block."""
@@ -378,12 +378,13 @@ def similar_lengths(
 def _block(documents: _Documents, rows: slice) -> _Block:
     relevance, score, judged, retrieved = documents
     relevance, score = relevance[rows], score[rows]
+    is_judged: Mask = np.broadcast_to(np.True_, score.shape)
     if judged is not None:
-        judged = judged[rows]
-        relevance = np.where(judged, relevance, 0)
+        is_judged = judged[rows]
+        relevance = np.where(is_judged, relevance, 0)
     if retrieved is not None:
         score = np.where(retrieved[rows], score, -np.inf)
-    return _Block(rows, relevance, score, judged)
+    return _Block(rows, relevance, score, is_judged)
 
 
 def _padded(
@@ -455,9 +456,7 @@ def _ideal_at_ranks(
     """Return the gain at ranks 1..``ranks`` in the ideal of some documents, as (queries, ranks)."""
     counted = None
     if documents == "retrieved":
-        counted = score > -np.inf
-        if block.judged is not None:
-            counted = block.judged & (score > -np.inf)
+        counted = block.judged & (score > -np.inf)
     elif lowest < 0:  # otherwise unjudged documents have the lowest gain, 0
         counted = block.judged
     if counted is None:
@@ -512,8 +511,7 @@ def _gains(block: _Block, gain: Gain, negative_relevance: str) -> tuple[Floats, 
     if isinstance(gain, str):
         gains = GAIN_FUNCTIONS[gain](relevance)
         return gains, lowest if is_linear else float(gains.min(initial=0))
-    if block.judged is not None:
-        counted &= block.judged
+    counted &= block.judged
     gains = np.zeros(relevance.shape)
     if callable(gain):
         if not np.isfinite(relevance).all():

@@ -23,10 +23,7 @@ def ideal_gains(gains: Floats, ranks: int, lowest: float) -> Floats:
     In memory, they lie from the last rank to the first. There are at least as many documents as
     ranks, and no gain is below ``lowest``.
     """
-    height = grid_height(gains.shape[1], ranks)
-    shortlist = None
-    if height > 1:
-        shortlist = _shortlist(gains, ranks, height, exact=True)
+    shortlist = _shortlist(gains, ranks, exact=True)
     ordered: NDArray[np.floating[Any]]
     if shortlist is None:
         ordered = gains.copy()
@@ -106,9 +103,7 @@ def _highest_scores(
     """
     shortlist = None
     if averaged:
-        height = grid_height(score.shape[1], count)
-        if height > 1:
-            shortlist = _shortlist(score, count, height)
+        shortlist = _shortlist(score, count)
     if shortlist is None:
         numbers = np.arange(score.size).reshape(score.shape)
         keys = np.add(score, 0.0, dtype=np.float64)  # turns -0.0 into 0.0
@@ -251,10 +246,10 @@ def grid_height(documents: int, count: int) -> int:
     return math.isqrt(documents // (4 * count))
 
 
-def _shortlist(
-    values: Floats, count: int, height: int, exact: bool = False
-) -> NDArray[np.int64] | None:
-    """Return numbers of documents with the ``count`` highest values of every row; None if unsure.
+def _shortlist(values: Floats, count: int, exact: bool = False) -> NDArray[np.int64] | None:
+    """Return numbers of documents with the ``count`` highest values of every row.
+
+    None if the list would not be short, or not be sure.
 
     If a row is laid out as a grid, its ``count`` highest values lie in the ``count`` columns with
     the highest maxima, because any of these columns has a value at least as high as any elsewhere.
@@ -262,6 +257,9 @@ def _shortlist(
     equal, unless ``exact``.
     """
     queries, documents = values.shape
+    height = grid_height(documents, count)
+    if height < 2:
+        return None
     width = documents // height
     in_grid = width * height
     grid = values[:, :in_grid].reshape(queries, height, width)
