@@ -9,7 +9,7 @@ import re
 import secrets
 import shutil
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -19,7 +19,7 @@ from .address import Address
 from .batch import Batch, is_batch, read_batch
 from .columns import NO_COLUMNS, VALUES, columns_of, fields_of
 from .html import sentence
-from .metric import tables
+from .metric import Options, tables
 from .paste import ids_as_run, tag_of
 from .reading import Mappings, printable, read_groups, read_upload
 from .settings import SIDES, Offer, Words, in_words
@@ -38,7 +38,7 @@ TOGETHER = {"bytes": 100_000_000, "rows": 2_500_000}  # at most in all files
 SAYS_JUDGMENTS = re.compile(r"(?i)qrel|judg|gold|truth|label|rating|relevance|reference")
 ENDING = re.compile(r"(?i)(?<=.)(\.(trec|run|txt|csv|tsv|parquet|jsonl?))?(\.(gz|zst))?$")
 LONG_BEGINNING = 16  # characters of names
-WORD = re.compile(r"[^\W\d_]")
+SPACE, WORD = re.compile(r"[-_. ]"), re.compile(r"[^\W\d_]")
 # with an order the metric does not warn of scores that seem to be distances
 AS_RUN = {"duplicates": "best", "score_order": "descending"}
 OFFERS = {  # against an error that names an option
@@ -130,10 +130,9 @@ def keep(
     new = folder / token
     new.mkdir(parents=True)
     try:
-        for path in paths_of(before):
-            if path.name != without:
-                # without a copy, since a file that is kept never changes
-                os.link(path, new / path.name)
+        for path in {*paths_of(before)} - {_folder() / before / without}:
+            # without a copy, since a file that is kept never changes
+            os.link(path, new / path.name)
         if text.strip():
             run = ids_as_run(text)
             pasted = new / _free_name(new, f"{tag_of(run) or 'pasted'}.txt")
@@ -286,17 +285,22 @@ def possible_roles(path: str) -> list[str]:
     """Return what a file can be read as; a batch is a run with its judgments."""
     if is_batch(path):
         return ["batch"]
-    possible = []
-    if _can_be_read("judgments", lambda: read_upload(path, "judgments", {})):
-        possible.append("judgments")
-    if _can_be_read("run", lambda: read_upload(path, "run", AS_RUN)):
-        possible.append("run")
+    options = {"judgments": {}, "run": AS_RUN}
+    possible = [role for role in options if _can_be_read(role, path, options[role])]
     if len(possible) == 2 and _has_both_sides(path):
         possible.append("batch")
     # any two columns can be groups, so other roles go first
-    if not possible and _can_be_read("groups", lambda: read_groups(path)):
+    if not possible and _are_groups(path):
         possible.append("groups")
     return possible
+
+
+def _are_groups(path: str) -> bool:
+    try:
+        read_groups(path)
+    except ValueError:
+        return False
+    return True
 
 
 def _has_both_sides(path: str) -> bool:
@@ -309,19 +313,17 @@ def _has_both_sides(path: str) -> bool:
         return "gain" in problem.options
 
 
-def _can_be_read(role: str, read: Callable[[], Any]) -> bool:
+def _can_be_read(role: str, path: str, options: Options) -> bool:
     """Return whether a file can be read in a role, perhaps after the reader has chosen something.
 
     A negative relevance, for example, needs another setting, but the file holds judgments.
     """
     try:
-        read()
+        read_upload(path, role, options)
     except tables.UnknownFieldError as problem:
-        return VALUES.get(role) in problem.chosen
+        return VALUES[role] in problem.chosen
     except tables.InputError as problem:
         return not {*OFFERS, "gain"}.isdisjoint(problem.options)
-    except ValueError:
-        return False
     return True
 
 
@@ -353,8 +355,7 @@ def common_beginning(names: Sequence[str]) -> str:
         return ""
     fitting = ""
     common = os.path.commonprefix(names)  # noqa: RUF071  # of texts, not of paths
-    for mark in re.finditer(r"[-_. ]", common):
-        leaves_words = all(WORD.search(name, mark.end()) for name in names)
-        if mark.end() >= LONG_BEGINNING and leaves_words:
+    for mark in SPACE.finditer(common, LONG_BEGINNING - 1):
+        if all(WORD.search(name, mark.end()) for name in names):
             fitting = common[: mark.end()]
     return fitting
