@@ -77,15 +77,10 @@ class Drawing(NamedTuple):
     @classmethod
     def of(cls, steps: Sequence[Step], has_labels: bool) -> "Drawing":
         """Return what orders of these documents have in common."""
-        steepest = largest = 0.0
-        relevances: set[Any] = set()
-        for step in steps:
-            steepest = max(steepest, step.discount)
-            largest = max(largest, abs(step.gain))
-            relevances.add(step.document.relevance)
-        steepest = steepest or 1.0
-        widest = (largest or 1.0) * steepest
-        relevances.discard(None)
+        steepest = max((step.discount for step in steps), default=0.0) or 1.0
+        largest = max((abs(step.gain) for step in steps), default=0.0) or 1.0
+        widest = largest * steepest
+        relevances: set[Any] = {step.document.relevance for step in steps} - {None}
         # labels are written out, and so are numbers that dots cannot show
         if has_labels or not relevances <= set(range(MOST_DOTS + 1)):
             return cls(widest, steepest, 0)

@@ -69,12 +69,8 @@ def mark(name: str, *values: Any, said: str = "", before: str = "", after: str =
     if _MARK.search(name):  # marked already
         return name
     if not said:
-        texts = []
-        for value in values:
-            text = repr(value)
-            if isinstance(value, str):
-                text = f'"{value}"'  # as the docs write them
-            texts.append(text)
+        # Words are in the quotes of the docs.
+        texts = [f'"{value}"' if isinstance(value, str) else repr(value) for value in values]
         said = f"{name}={' or '.join(texts)}" if texts else name
     fields = json.dumps([before, after, name, *values], default=shown)
     return f"\x0e{visible(said)}\x1f{fields}\x0f"

@@ -165,8 +165,7 @@ def _measured(
             sums["IDCG"] = ideal @ weights["DCG"][:ranks]
     if definition.needs("nDCG", "DCG", "CG"):
         ranked = _ranked(score, values, gain_of, ranks, definition.ties, valid)
-        for name in ("CG", "DCG"):
-            sums[name] = ranked @ weights[name][:ranks]
+        sums |= {name: ranked @ weight[:ranks] for name, weight in weights.items()}
     elif not valid:
         raise UndecidedError
     if "nDCG" in definition.measures:

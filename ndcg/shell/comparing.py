@@ -98,10 +98,11 @@ def _tables_of_pairs(comparison: Comparison, level: str, places: int) -> list[li
     all_queries = [header, *map(row, comparison.pairs)]
     if not comparison.slices:
         return [all_queries]
-    slices = [["slice", "queries", *header]]
-    for name, queries, pair in slice_pairs(comparison):
-        slices.append([name, counted_text(pair.queries, queries), *row(pair)])
-    return [all_queries, slices]
+    slices = [
+        [name, counted_text(pair.queries, queries), *row(pair)]
+        for name, queries, pair in slice_pairs(comparison)
+    ]
+    return [all_queries, [["slice", "queries", *header], *slices]]
 
 
 def _rows_of_pairs(comparison: Comparison) -> Iterator[Row]:

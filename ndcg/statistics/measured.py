@@ -139,11 +139,8 @@ def mean_table(
 
     The number of queries comes before every mean, or, if it is the same, only before the first.
     """
-    table = [list(headings)]
-    differ = False
-    for names, part in rows:
-        table.append(list(names))
-        differ |= len(part.counted) > 1
+    table = [list(headings), *(list(names) for names, _ in rows)]
+    differ = max(len(part.counted) for _, part in rows) > 1
     for measure in rows[0][1].scores:
         has_queries = differ or len(table[0]) == len(headings)
         cells = [["queries", measure, level]]
@@ -389,14 +386,12 @@ def make_score(name: str, figures: Floats, interval: Interval) -> Score:
     # So they are summed as by `compute`.
     figures = np.compress(~np.isnan(figures[0]), figures, axis=1)
     with np.errstate(over="ignore"):
-        sums = figures[1:].sum(axis=1).tolist()
-    *means, tied, ranked, unjudged, queries, weight = sums
-    for row, total in enumerate(means):
-        values = figures[1 + row]
-        if not math.isfinite(total) and not np.isnan(values).all():
-            mean(name, values)  # raises the error
-        means[row] = total / weight if queries else math.nan
-    value, worst, best, random_order = means
+        sums = figures[1:].sum(axis=1)
+    overflows = ~np.isfinite(sums[:4]) & ~np.isnan(figures[1:5]).all(axis=1)
+    for values in figures[1:5][overflows]:
+        mean(name, values)  # raises the error
+    *means, tied, ranked, unjudged, queries, weight = sums.tolist()
+    value, worst, best, random_order = [total / weight if queries else math.nan for total in means]
     return Score(
         value=value,
         low=min(interval.low, value),

@@ -113,10 +113,9 @@ class Report(Evaluation):
             cells = score.cells(level, queries=queries)
             means.append([name, *cells.values()])
         means.insert(0, ["measure", *cells])
-        counts = [["queries", "count"]]
-        for name, text in COUNTED.items():
-            if name in self.counts:
-                counts.append([text, count_text(self.counts[name])])
+        counted = [name for name in COUNTED if name in self.counts]
+        counts = [[COUNTED[name], count_text(self.counts[name])] for name in counted]
+        counts.insert(0, ["queries", "count"])
         if not self.slices:
             return [means, counts]
         rows = [([name], part) for name, part in slice_rows(self, SHOWN)]

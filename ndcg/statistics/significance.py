@@ -260,19 +260,15 @@ def estimates(sample: Sample, greatest: float) -> list[Estimate]:
         )
     effective = sample.effective
     greatest /= sample.scale
-    bounds = []
-    lowest = sample.values.min(axis=1).tolist()
-    highest = sample.values.max(axis=1).tolist()
-    for least, most in zip(lowest, highest, strict=True):
-        lower = 0.0 if least >= 0 else -math.inf
-        upper = math.inf
-        if most <= greatest * (1 + ROUNDING):
-            upper = max(most, greatest)
-        bounds.append((lower, upper))
-    for one, other in sample.pairs.T.tolist():
-        bounds.append((bounds[one][0] - bounds[other][1], bounds[one][1] - bounds[other][0]))
+    lower = np.where(sample.values.min(axis=1) >= 0, 0.0, -np.inf)
+    highest = sample.values.max(axis=1)
+    is_bounded = highest <= greatest * (1 + ROUNDING)
+    upper = np.where(is_bounded, np.maximum(highest, greatest), np.inf)
+    one, other = sample.pairs
+    lowers = np.append(lower, lower[one] - upper[other]).tolist()
+    uppers = np.append(upper, upper[one] - lower[other]).tolist()
     rows = []
-    for row, (least, most) in enumerate(bounds):
+    for row, (least, most) in enumerate(zip(lowers, uppers, strict=True)):
         mean, error, _, slope = sample.moments[row]
         freedom = float(len(sample.weight) - 1)
         is_mean = row < len(sample.values)
