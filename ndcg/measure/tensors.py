@@ -95,8 +95,8 @@ def _blocks(
     """Yield rankings in blocks of queries, and where the results of a block go."""
     import torch
 
-    def mask_of(mask: Any, rows: slice) -> Any:
-        return None if mask is None else mask[rows]
+    def mask_of(mask: Any, index: Any, otherwise: Any = None) -> Any:
+        return otherwise if mask is None else mask[index]
 
     if offsets is None:
         step = max(1, TENSOR_BLOCK // score.shape[1])
@@ -112,11 +112,9 @@ def _blocks(
         row, start, length = torch.tensor(places, device=score.device)
         position = torch.arange(max(int(lengths[queries[0]]), 1), device=score.device)
         index = (start[:, None] + position).clamp_(max=len(score) - 1)
-        is_judged = is_retrieved = position < length[:, None]
-        if judged is not None:
-            is_judged = is_judged & judged[index]
-        if retrieved is not None:
-            is_retrieved = is_retrieved & retrieved[index]
+        is_there = position < length[:, None]
+        is_judged = is_there & mask_of(judged, index, True)
+        is_retrieved = is_there & mask_of(retrieved, index, True)
         yield row, _block(relevance[index], score[index], is_judged, is_retrieved)
 
 
