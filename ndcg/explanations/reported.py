@@ -1,12 +1,12 @@
 """Read reported scores: a score, scores by name, or a value per query.
 
-They may be in files, text and mappings that programs write, and have the tolerance of a match.
+They may be in files, text and mappings, and have the tolerance of a match.
 """
 
 import math
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from itertools import chain, compress
 from typing import Any, NamedTuple
@@ -15,11 +15,11 @@ import numpy as np
 import pyarrow as pa
 
 from ..files.cells import Line, read_cells
-from ..files.content import read_content
-from ..inputs.fields import QUERY, spelled
+from ..files.content import columns_text, read_content
+from ..inputs.fields import QUERY_OF_LISTS, spelled
 from ..inputs.rankings import Rankings
-from ..inputs.sources import converted
-from ..measure.messages import InputError, brief, mark, shown
+from ..inputs.sources import converted, values_by_query
+from ..measure.messages import InputError, brief, in_place, mark, shown
 from ..measure.options import is_real, result_name
 from .evidence import Evidence
 
@@ -31,13 +31,12 @@ WITHOUT_VALUE = ("nan", "none", "null", "-", "")  # texts that mean that a query
 NDCG = re.compile(r"ndcg(?:(?:@|_at_|_cut[_.]|_)([1-9]\d*))?", re.IGNORECASE)
 # In place of a query in the line of the mean: of trec_eval, of gdeval
 ALL_QUERIES = ("all", "amean")
-# A mean with its name, as in the log of BEIR: INFO - NDCG@10: 0.3146
-LOGGED = re.compile(rf"(?:^|\s)(?P<name>{NDCG.pattern})\s*[:=]\s*(?P<value>\S+)$", re.IGNORECASE)
-SCORE_AT_CUTOFF = re.compile(r"([^@,]+)@([1-9]\d*)\s*")
-# as 0.31@5,0.283@10
-SCORES_AT_CUTOFFS = re.compile(rf"{SCORE_AT_CUTOFF.pattern}(,{SCORE_AT_CUTOFF.pattern})*")
-QUERY_NAMES = (*QUERY[0], *QUERY[1])
-OTHER_COLUMNS = ("run", "runid", "slice", "measure")  # which hold neither queries nor values
+# A mean after its name, as "nDCG@10: 0.3146" or "nDCG@10 = 0.3146"
+NAME_AND_SIGN = re.compile(rf"^(\s*{NDCG.pattern})\s*[:=]", re.IGNORECASE | re.MULTILINE)
+# A mean before its cutoff, as in "0.31@5,0.283@10"
+SCORE_AT_CUTOFF = re.compile(r"(?:^|,)\s*([-+.\de]+%?)@([1-9]\d*)\s*(?=,|$)")
+SEVERAL = re.compile(rf"\n|^\s*{NDCG.pattern}", re.IGNORECASE)  # in text
+QUERY_NAMES = tuple(chain.from_iterable(QUERY_OF_LISTS))
 _Cutoff = tuple[int | None, ...]  # a score's; empty if unknown
 
 
@@ -62,11 +61,9 @@ class Reported(NamedTuple):
     @classmethod
     def read(cls, got: Any, k: Any) -> "Reported":
         """Read a score, scores by name, or the value of every query, also as a file or text."""
-        content, name = _content_of(got)
-        is_list = isinstance(content, (list, tuple)) or getattr(content, "ndim", 0) == 1
-        reported = cls({(): got}, None, k)
-        if is_list or isinstance(content, (bytes, Mapping)):
-            reported = _Results(content, name).reported(k)
+        content, place = _content_of(got)
+        with in_place(place):
+            reported = _reported(content, k)
         reported.scores()  # which refuses what is no score
         return reported
 
@@ -127,13 +124,15 @@ class Reported(NamedTuple):
 def _in_order_of_queries(values: Mapping[Any, Any], rankings: Rankings) -> list[Any]:
     """Return the values in the order of the queries; None for queries that programs omit."""
     names = rankings.names()
-    if not isinstance(names[0], str):
-        # The names in a file are text, also where they are numbers.
-        values = {int(name) if str(name).isdecimal() else name: values[name] for name in values}
+    # The names in a file are text, also where they are numbers.
+    by_text = dict(zip(map(str, names), names, strict=True))
+    values = {by_text.get(str(name), name): value for name, value in values.items()}
     unknown = values.keys() - set(names)
     if unknown:
         name = shown(min(unknown, key=str))
-        raise InputError(f"{name} is neither an nDCG nor a query of the references", "got")
+        raise InputError(
+            f"{name} is neither an nDCG nor a query of the references; give {{query: value}}", "got"
+        )
     may_be_omitted = rankings.lacking() | (rankings.counts()["relevant"] == 0)
     missing = [name for name in compress(names, ~may_be_omitted) if name not in values]
     if missing:
@@ -150,22 +149,16 @@ def _in_order_of_queries(values: Mapping[Any, Any], rankings: Rankings) -> list[
 
 
 def _content_of(got: Any) -> tuple[Any, str]:
-    """Return the content of a file or of text, else what was given, and its name in errors."""
+    """Return the content of a file or of text, else what was given, and its place in errors."""
     # A number is never the name of a file.
-    is_number = _decimal(got).is_finite()
-    if isinstance(got, (str, os.PathLike)) and not is_number and os.path.exists(got):
-        path = os.fsdecode(got)
-        return read_content(path), f"got: {path}"
-    is_series = hasattr(got, "to_dict") and hasattr(got, "index")
-    if is_series and list(got.index) != list(range(len(got))):
-        # It has the ids of queries in place of the numbers of rows.
-        return got.to_dict(), "got"
-    if isinstance(got, str):
-        if "\n" in got or NDCG.match(got.strip()):
-            return got.encode(), "got"
-        if SCORES_AT_CUTOFFS.fullmatch(got):
-            pairs = SCORE_AT_CUTOFF.findall(got)
-            return {f"nDCG@{cutoff}": score for score, cutoff in pairs}, "got"
+    if not isinstance(got, (str, os.PathLike)) or _decimal(got).is_finite():
+        return values_by_query("got", got, ()), "got"
+    text = os.fsdecode(got)
+    if os.path.exists(text):
+        return read_content(text), f"got: {text}"
+    text = NAME_AND_SIGN.sub(r"\1 ", SCORE_AT_CUTOFF.sub(r"nDCG@\2 \1\n", text))
+    if SEVERAL.search(text):
+        return text.encode(), "got"
     return got, "got"
 
 
@@ -234,92 +227,80 @@ def _score(got: Any, highest: float) -> _Number:
     return _Number(value, HALF_UNIT * 10.0**exponent / scale, is_percent=percent)
 
 
-# The results of programs
+# Several scores
 
 
 class _Row(NamedTuple):
     """A value that somebody reported."""
 
-    query: Any  # the id of its query, or one of `ALL_QUERIES`; None in the order of the queries
-    value: Any  # the value, a number or text
-    measure: str | None = None  # the name of the measure; None if it has none
+    query: Any  # the id of its query, or one of `ALL_QUERIES`
+    value: Any  # a number or text
+    measure: Any = None  # the name of the measure; None if it has none
 
 
-class _Results:
-    """The values of queries, or else the means, in text, a mapping or a list of a program."""
+def _reported(content: Any, k: Any) -> Reported:
+    """Read a score, means by the names of measures, or values by query or in their order."""
+    if isinstance(content, bytes):
+        content = read_cells(content)
+    if isinstance(content, Iterator):
+        lines = list(content)
+        if max((len(line.cells) for line in lines), default=0) > 1:
+            return _at_cutoff(_rows_of_lines(lines), k)
+        content = list(chain.from_iterable(line.cells for line in lines))
+    if isinstance(content, pa.Table):
+        content = content.to_pylist()
+    if isinstance(content, Mapping):
+        return _at_cutoff(_rows_of_mapping(content), k)
+    if not isinstance(content, (list, tuple)) and getattr(content, "ndim", 0) != 1:
+        return Reported({(): content}, None, k)
+    if all(isinstance(value, Mapping) for value in content):
+        return _at_cutoff(_rows_of_records(content), k)
+    return Reported({}, list(map(_known, content)), k)
 
-    def __init__(self, content: Any, name: str) -> None:
-        self.name = name  # what errors call it
-        # The values of every nDCG by query, by its cutoff; by () for rows without a measure. Rows
-        # without a query are a list there, by None.
-        self.by_query: dict[_Cutoff, dict[Any, Any]] = {}
-        self.means: dict[_Cutoff, dict[Any, Any]] = {}
-        self.other_measures: dict[str, None] = {}
-        try:
-            rows = list(_rows_of(content))
-        except ValueError as error:
-            raise InputError(
-                f"{error}; give JSON of values by query, or lines of a query and its value", name
-            ) from None
-        for row in rows:
-            cutoff = _cutoff_of(row.measure)
-            # A mean may have the name of its measure in place of the query.
-            cutoff_of_mean = _cutoff_of(row.query)
-            if row.measure is not None and not cutoff:
-                self.other_measures[str(row.measure)] = None
-            elif cutoff_of_mean or row.query in ALL_QUERIES:
-                self._add(self.means.setdefault(cutoff or cutoff_of_mean, {}), "the mean", row)
-            else:
-                self._add(self.by_query.setdefault(cutoff, {}), row.query, row)
 
-    def _add(self, values: dict[Any, Any], query: Any, row: _Row) -> None:
-        value = row.value
-        if str(value).lower() in WITHOUT_VALUE:
-            value = None
-        if query is None:
-            values.setdefault(None, []).append(value)
-            return
-        first = values.setdefault(query, value)
-        if repr(first) != repr(value) and _decimal(first) != _decimal(value):
-            raise InputError(
-                f"{shown(query)} has two values, {shown(first)} and {shown(value)}; "
-                "give one of them",
-                self.name,
-            )
+def _known(value: Any) -> Any:
+    """Return a value; None for text that means that a query has none."""
+    return None if str(value).lower() in WITHOUT_VALUE else value
 
-    def reported(self, k: Any) -> Reported:
-        """Return the means at k, or at all cutoffs; beside the values of queries, these."""
-        # Beside the names of means, rows without a measure are other means, such as MAP.
-        means = dict(self.means)
-        means.pop((), None)
-        if means and not any(self.by_query):
-            cutoffs: Iterable[_Cutoff] = means
-            if k is not None:
-                cutoffs = [(k,)]
-            scores = {cutoff: self._at(cutoff, means)["the mean"] for cutoff in cutoffs}
-            return Reported(scores, None, next(iter(scores))[0])
-        cutoff: _Cutoff = (k,)
-        if cutoff not in self.by_query and () in self.by_query:
-            cutoff = ()
-        elif k is None and len(self.by_query) == 1:
-            (cutoff,) = self.by_query
-        values = self._at(cutoff, self.by_query)
-        if None in values and len(values) > 1:
-            raise InputError(
-                "some values have a query, others none; give each of them its query", self.name
-            )
-        return Reported({}, values.get(None, values), next(iter(cutoff), k))
 
-    def _at(self, cutoff: _Cutoff, known: Mapping[_Cutoff, Any]) -> Any:
-        if cutoff in known:
-            return known[cutoff]
-        names = [result_name("nDCG", *cutoff_of_values) for cutoff_of_values in known]
-        there = brief(names or self.other_measures, " and ") or "no value"
-        hint = ""
+def _at_cutoff(rows: Iterable[_Row], k: Any) -> Reported:
+    """Return the values of queries at k, or else the means at k; without k, all means."""
+    by_query: dict[_Cutoff, dict[Any, Any]] = {}
+    means: dict[_Cutoff, dict[Any, Any]] = {}
+    other_measures: dict[str, None] = {}
+    for query, value, measure in rows:
+        cutoff = (k,) if measure is None else _cutoff_of(measure)
+        if not cutoff:
+            other_measures[str(measure)] = None
+        elif query in ALL_QUERIES:
+            _add(means.setdefault(cutoff, {}), "the mean", value)
+        else:
+            _add(by_query.setdefault(cutoff, {}), query, value)
+    known = by_query or means
+    cutoffs: list[_Cutoff] = [(k,)]
+    if k is None and known and len(by_query) < 2:
+        cutoffs = list(known)
+    first = cutoffs[0]
+    if first not in known:
+        names = [result_name("nDCG", *cutoff) for cutoff in known]
+        there = brief(names or other_measures, " and ") or "no value of a query"
+        hint = "; give {query: value}"
         if known:
-            (k,) = next(iter(known))
-            hint = f"; choose {mark('cutoff of nDCG', k, said=f'k={k}')}"
-        raise InputError(f"holds {there}, not {result_name('nDCG', *cutoff)}{hint}", self.name)
+            (other,) = next(iter(known))
+            hint = f"; choose {mark('cutoff of nDCG', other, said=f'k={other}')}"
+        raise InputError(f"holds {there}, not {result_name('nDCG', *first)}{hint}")
+    if by_query:
+        return Reported({}, by_query[first], first[0])
+    return Reported({cutoff: means[cutoff]["the mean"] for cutoff in cutoffs}, None, first[0])
+
+
+def _add(values: dict[Any, Any], query: Any, value: Any) -> None:
+    value = _known(value)
+    first = values.setdefault(query, value)
+    if repr(first) != repr(value) and _decimal(first) != _decimal(value):
+        raise InputError(
+            f"{shown(query)} has two values, {shown(first)} and {shown(value)}; give one of them"
+        )
 
 
 def _cutoff_of(measure: Any) -> _Cutoff:
@@ -332,123 +313,63 @@ def _cutoff_of(measure: Any) -> _Cutoff:
     return (int(match[1]),)
 
 
-def _rows_of(content: Any) -> Iterator[_Row]:
-    """Yield the values in a file or text, or in the results of programs."""
-    if isinstance(content, bytes):
-        content = read_cells(content)
-    if isinstance(content, Iterator):
-        yield from _rows_of_lines(list(content))
-        return
-    if isinstance(content, pa.Table):
-        content = content.to_pylist()
-    if isinstance(content, tuple) and isinstance(next(iter(content), None), Mapping):
-        # BEIR returns the means of nDCG, before those of MAP, recall and precision.
-        content = content[0]
-    if isinstance(content, Mapping):
-        yield from _rows_of_mapping(content)
-        return
-    for value in content:
-        if isinstance(value, Mapping):
-            yield from _rows_of_record(value)
-        else:
-            yield _Row(None, value)
-
-
 def _rows_of_lines(lines: Sequence[Line]) -> Iterator[_Row]:
-    """Yield the values in lines, of which the first may be a header."""
-    logged = list(filter(None, (LOGGED.search(line.text) for line in lines)))
-    for match in logged:
-        yield _Row(ALL_QUERIES[0], match["value"], match["name"])
-    if logged:
-        return
-    header: list[str] = []
-    for index, (number, text, cells) in enumerate(lines):
-        *words, value = cells
-        has_value = value.lower() in WITHOUT_VALUE or _decimal(value).is_finite()
-        # trec_eval may begin with the name of the run.
-        has_names = not has_value and set(ALL_QUERIES).isdisjoint(words)
-        if index == 0 and (cells[0] == "" or has_names):
-            # In a Series of pandas, the column of ids has no name, and that of values may be 0.
-            header = cells
-        elif len(cells) == len(header):
-            yield from _rows_of_record(dict(zip(header, cells, strict=True)))
-        elif header or len(words) > 2:
-            raise ValueError(f"line {number}: {shown(text)} is not a query and its value")
-        else:
-            if len(words) == 2 and NDCG.fullmatch(words[1]):
-                # ir_measures prints the query first.
-                words.reverse()
-            measure, query = [None, None, *words][-2:]
+    """Yield the values in lines of a table, or in those of trec_eval and ir_measures."""
+    header = lines[0].cells
+    for line in lines:
+        if len(line.cells) != len(header):
+            raise InputError(
+                f"line {line.number}: {shown(line.text)} has {columns_text(len(line.cells))}, "
+                f"the first line has {len(header)}; give lines of a query and its value"
+            )
+    rows = [line.cells for line in lines]
+    if header[0] == "" or len(header) > 3 or spelled(header, QUERY_NAMES):
+        yield from _rows_of_records([dict(zip(header, row, strict=True)) for row in rows[1:]])
+    elif len(header) == 2:
+        yield from _rows_of_pairs(rows)
+    else:
+        for *names, value in rows:
+            # trec_eval prints the measure first, ir_measures the query.
+            measure, query = sorted(names, key=lambda name: not _cutoff_of(name))
             yield _Row(query, value, measure)
 
 
 def _rows_of_mapping(content: Mapping[Any, Any]) -> Iterator[_Row]:
-    """Yield the values in a result of a program, or by query, by measure, or by both."""
     columns = content.get("queries")
-    splits = content.get("scores")
-    details = content.get("details")
     if isinstance(columns, Mapping):
         # a saved report
-        for cells in zip(*columns.values(), strict=True):
-            yield from _rows_of_record(dict(zip(columns, cells, strict=True)))
-    elif isinstance(splits, Mapping) and set(map(type, splits.values())) == {list}:
-        # a file of MTEB, with the means of every subset of every split
-        for means in chain.from_iterable(splits.values()):
-            for name, mean in means.items():
-                yield _Row(ALL_QUERIES[0], mean, name)
-    elif "metric_score" in content and isinstance(details, Mapping):
-        yield from _rows_of_elasticsearch(details)
-    else:
-        for name, values in content.items():
-            yield from _rows_of_item(name, values)
+        rows = zip(*columns.values(), strict=True)
+        return _rows_of_records([dict(zip(columns, row, strict=True)) for row in rows])
+    return _rows_of_pairs(list(content.items()))
 
 
-def _rows_of_item(name: Any, values: Any) -> Iterator[_Row]:
-    if not isinstance(values, Mapping):
-        yield _Row(name, values)
-    elif isinstance(values.get("queries"), Mapping):
-        # saved reports by run
-        yield from _rows_of_mapping(values)
-    elif _cutoff_of(name) and not any(map(_cutoff_of, values)):
-        # values by measure, then by query, as ranx has them
-        for query, value in values.items():
+def _rows_of_pairs(pairs: Collection[Sequence[Any]]) -> Iterator[_Row]:
+    """Yield means by the names of measures, or values by query, or by query and measure."""
+    are_means = any(_cutoff_of(name) for name, _ in pairs)
+    for name, value in pairs:
+        query = ALL_QUERIES[0] if are_means else name
+        if isinstance(value, Mapping):
+            # In BEIR's file, the means of nDCG are beside those of other measures.
+            for measure, of_measure in value.items():
+                yield _Row(query, of_measure, measure)
+        elif are_means:
             yield _Row(query, value, name)
-    else:
-        for measure, value in values.items():
-            yield _Row(name, value, measure)
+        else:
+            yield _Row(query, value)
 
 
-def _rows_of_elasticsearch(details: Mapping[str, Any]) -> Iterator[_Row]:
-    """Yield the values in a response of _rank_eval; only a normalized DCG is an nDCG."""
-    metrics = [result.get("metric_details") or {} for result in details.values()]
-    measure = None
-    # A query with nothing relevant has no normalized DCG in its details.
-    if not any("normalized_dcg" in metric.get("dcg", ()) for metric in metrics):
-        measure = next(chain.from_iterable(metrics), None)
-    for query, result in details.items():
-        yield _Row(query, result.get("metric_score"), measure)
-
-
-def _rows_of_record(record: Mapping[Any, Any]) -> Iterator[_Row]:
-    """Yield the values in a row of a table: of every nDCG, else of the only column with values."""
-    query_column = next(iter(spelled(record, QUERY_NAMES)), None)
-    other_columns = [query_column, *spelled(record, OTHER_COLUMNS)]
-    columns = [name for name in record if name not in other_columns]
-    if query_column is None and len(columns) == 2:
-        query_column = columns.pop(0)
-    query = record.get(query_column)
-    ndcgs = list(filter(_cutoff_of, columns))
-    for name in ndcgs:
-        yield _Row(query, record[name], name)
-    if ndcgs:
-        return
-    if len(columns) != 1:
-        names = ", ".join(map(shown, record))
-        raise ValueError(f"the columns are {names}; one must be an nDCG, such as nDCG@10")
-    measure = None
-    for name in spelled(record, ("measure",)):
-        measure = record[name]
-        if query_column is None:
-            # a measure and its mean
-            query = ALL_QUERIES[0]
-    yield _Row(query, record[columns[0]], measure)
+def _rows_of_records(records: Iterable[Mapping[Any, Any]]) -> Iterator[_Row]:
+    """Yield the values in the rows of a table: of every measure, or in the only other column."""
+    for record in records:
+        values = dict(record)
+        # A Series of pandas writes no name for its index.
+        column = next(iter(spelled(values, QUERY_NAMES)), "")
+        if column not in values:
+            names = shown(list(values))
+            raise InputError(f"has the columns {names}, but none of queries; call that query_id")
+        query = values.pop(column)
+        for name, value in values.items():
+            if len(values) > 1 or _cutoff_of(name):
+                yield _Row(query, value, name)
+            else:
+                yield _Row(query, value)
