@@ -7,7 +7,7 @@ their value.
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from itertools import chain, combinations, groupby, permutations, product, starmap
 from operator import attrgetter
 from typing import Any, NamedTuple
@@ -20,7 +20,7 @@ from ..measure.ties import Floats, Mask
 from ..scores.progress import tracked
 from .search import changes_of, least, usual_options
 from .slip_terms import NO_SLIP, Change, Queries, Query, Slip, Term, has_ties, ranked
-from .slips import OWN_DOCUMENT, SLIPS, slip_named
+from .slips import NOT_OPTIONS, OWN_DOCUMENT, SLIPS, slip_named
 
 VISIBLE = 1e-4  # the least difference that a reader sees
 MOST_ARRANGEMENTS = 150  # of the tied documents of a ranking
@@ -219,7 +219,7 @@ NOT_ASKED = (
     OWN_DOCUMENT,  # a function never takes the id of the query
     slip_named("negative relevance removed"),  # no ranking has a negative relevance
 )
-OTHER_SLIPS = [slip for slip in SLIPS if not slip.is_option and slip not in NOT_ASKED]
+OTHER_SLIPS = [slip for slip in NOT_OPTIONS if slip not in NOT_ASKED]
 
 GRID: list[dict[str, Any]] = [
     {"gain": gain, "discount": discount, "ideal": ideal, "judged_only": judged_only}
@@ -371,13 +371,12 @@ def _fit(definition: Definition, answers: Answers) -> Fit | None:
     has_few_free = 2 * np.count_nonzero(free) < np.count_nonzero(answers.plain)
     if has_few_free or not answers.queries.tied(()).any():
         return None
-    for empty in emptiness:
-        if not _has_some_order(definition, answers, tied, "given", empty):
-            continue
-        for precision in PRECISIONS:
-            if _has_some_order(definition, answers, close, precision, empty):
-                unordered = int(np.count_nonzero(~free))
-                return Fit(definition, [(empty.value, "", precision)], unordered)
+    some_order = partial(_has_some_order, definition, answers)
+    emptiness = [empty for empty in emptiness if some_order(tied, "given", empty)]
+    for empty, precision in product(emptiness, PRECISIONS):
+        if some_order(close, precision, empty):
+            unordered = int(np.count_nonzero(~free))
+            return Fit(definition, [(empty.value, "", precision)], unordered)
     return None
 
 

@@ -27,7 +27,7 @@ from .combination import Combination
 from .evidence import Evidence, Tried, means_of
 from .properties import properties_of
 from .slip_terms import NO_SLIP, Queries, Slip
-from .slips import SLIPS
+from .slips import NOT_OPTIONS
 
 _T = TypeVar("_T")
 SLIPS_TRIED_ON = ("sklearn", "trec_eval", "ranx", "lightgbm", "spark")
@@ -68,11 +68,10 @@ class Searched(NamedTuple):
         """Return the known options with others, which replace known ones of the same name."""
         return Options.parse(**{**self.given, **chosen})
 
-    def values_of(self, name: str) -> Sequence[Any]:
-        """Return the values of an option to try."""
-        if name in self.given:
-            return (self.given[name],)
-        return VALUES[name]
+    def values_of(self, name: str, *, matters: bool = True) -> Sequence[Any]:
+        """Return the values of an option to try: one is enough if the option does not matter."""
+        values = (self.given[name],) if name in self.given else VALUES[name]
+        return values if matters else values[:1]
 
     def scores_of(self, values: Floats) -> Floats:
         """Return the means to compare with the evidence: a row a setting, a column a mean."""
@@ -166,45 +165,38 @@ class _Reading(NamedTuple):
 
 
 def _readings(searched: Searched) -> list[_Reading]:
-    readings: list[_Reading] = []
-
     def read(**chosen: Any) -> Rankings | None:
         try:
             return searched.read(searched.options(k=1, **chosen))
         except ValueError:  # the results of the conventions show the error
             return None
 
-    for judged_only in searched.values_of("judged_only"):
-        if readings and not properties_of(readings[0].rankings, None)["unjudged documents"].any():
-            # `judged_only` removes nothing.
-            break
-        dtypes = searched.values_of("score_dtype")
-        read_in = []
-        for score_dtype in dtypes:
-            chosen = {"judged_only": judged_only, "score_dtype": score_dtype}
-            rankings = read(**chosen)
-            if rankings is not None:
-                read_in.append((chosen, rankings, len(rankings.queries_of_ties())))
-        unknown = VALUES.keys() - searched.given.keys()
-        # 32 bits can only add ties.
-        if len(read_in) == len(dtypes) and read_in[0][-1] == read_in[-1][-1]:
-            del read_in[1:]
-            unknown.discard("score_dtype")
-        for chosen, rankings, ties in read_in:
-            matter = set(unknown)
-            if not ties:
-                matter.discard("ties")
-            if not properties_of(rankings, None)["a negative relevance"].any():
-                matter.discard("negative_relevance")
-            grid = {}
-            for name in (*OPTIONS_OF_IDEAL, "ties"):
-                values = searched.values_of(name)
-                # One value of an option that does not matter is enough.
-                grid[name] = values if name in matter else values[:1]
-            orders = grid.pop("ties")
-            if ties and read(**chosen, ties="docid") is None:
-                orders = [order for order in orders if order != "docid"]
-            readings.append(_Reading(chosen, matter, grid, orders, rankings))
+    # `judged_only` only removes documents, and 32 bits only add ties. So options that leave as many
+    # of both read the same, and those that come first are enough.
+    same: dict[tuple[int, int], list[tuple[dict[str, Any], Rankings]]] = {}
+    names = ("judged_only", "score_dtype")
+    for values in product(*map(searched.values_of, names)):
+        chosen = dict(zip(names, values, strict=True))
+        rankings = read(**chosen)
+        if rankings is not None:
+            retrieved = int(rankings.counts()["retrieved"].sum())
+            ties = len(rankings.queries_of_ties())
+            same.setdefault((retrieved, ties), []).append((chosen, rankings))
+    readings = []
+    for (_, ties), alike in same.items():
+        chosen, rankings = alike[0]
+        matter = VALUES.keys() - searched.given.keys()
+        if len({other["score_dtype"] for other, _ in alike}) > 1:
+            matter.discard("score_dtype")
+        if not ties:
+            matter.discard("ties")
+        if not properties_of(rankings, None)["a negative relevance"].any():
+            matter.discard("negative_relevance")
+        grid = {name: searched.values_of(name, matters=name in matter) for name in OPTIONS_OF_IDEAL}
+        orders = searched.values_of("ties", matters="ties" in matter)
+        # Without ids, there is no order by them.
+        orders = [order for order in orders if read(**chosen, ties=order) is not None]
+        readings.append(_Reading(chosen, matter, grid, orders, rankings))
     return readings
 
 
@@ -223,9 +215,10 @@ def _scored_choice(
         options = searched.options(k=1, **chosen)
     except ValueError:  # this discount does not allow this base of the logarithm
         return
-    ideals = {}
-    for ideal, ideal_cutoffs in cutoffs.items():
-        ideals[ideal] = _sums_at(searched, {**chosen, "ideal": ideal}, "IDCG", ideal_cutoffs)
+    ideals = {
+        ideal: _sums_at(searched, {**chosen, "ideal": ideal}, "IDCG", ideal_cutoffs)
+        for ideal, ideal_cutoffs in cutoffs.items()
+    }
     if not any(ideals.values()):
         return
     perfect_if_empty = {"ideal": "truncated", "zero_division": PERFECT_IF_EMPTY}
@@ -239,8 +232,7 @@ def _scored_choice(
         dcg = _sums_at(searched, {**chosen, "ties": ties}, "DCG", all_cutoffs)
         for ideal, idcg in ideals.items():
             known = [cutoff for cutoff in idcg if cutoff in dcg]
-            reported = searched.evidence.cutoffs
-            if not known or (reported and known != reported):
+            if not known or not set(known).issuperset(searched.evidence.cutoffs):
                 # All reported scores must match.
                 continue
             above = np.stack(list(map(dcg.__getitem__, known)))
@@ -255,11 +247,9 @@ def _sums_at(
     searched: Searched, chosen: Mapping[str, Any], measure: str, cutoffs: Sequence[int | None]
 ) -> dict[int | None, Floats]:
     """Return the DCG or the ideal DCG of every query, at every cutoff that has one."""
-    if not cutoffs:
-        return {}
-    options = searched.options(measures=measure, k=list(cutoffs), **chosen)
-    rankings = searched.read(options)
     try:
+        options = searched.options(measures=measure, k=list(cutoffs), **chosen)
+        rankings = searched.read(options)
         sums = measure_queries(**rankings.arrays(), **options.scoring)[measure]
     except ValueError as error:  # the results of the conventions show the error
         known: dict[int | None, Floats] = {}
@@ -282,16 +272,11 @@ def _averaged(
     """Yield the settings that count empty and missing queries, which have no value yet."""
     empty = np.isnan(values)
     skipped = reading.rankings.lacking()  # by `missing="skip"`
-    ways_of_missing = searched.values_of("missing")
-    if not skipped.any():
-        ways_of_missing = ways_of_missing[:1]
+    ways_of_missing = searched.values_of("missing", matters=bool(skipped.any()))
     for missing in ways_of_missing:
         dropped = skipped & (missing == "skip")
         filled = empty & ~dropped
-        fillings = searched.values_of("zero_division")
-        if not filled.any():
-            fillings = fillings[:1]
-        for zero in fillings:
+        for zero in searched.values_of("zero_division", matters=bool(filled.any())):
             value_if_empty: Any = zero
             if zero == PERFECT_IF_EMPTY:
                 value_if_empty = perfect.astype(np.float64)
@@ -306,8 +291,7 @@ def _averaged(
                 options["zero_division"] = zero
             if missing_matters:
                 options["missing"] = missing
-            for name in options.keys() - reading.matter:
-                del options[name]
+            options = {name: value for name, value in options.items() if name in reading.matter}
             averaged[:, dropped] = np.nan
             scores = searched.scores_of(averaged)
             changes = np.full(len(scores), changes_of(options).min())
@@ -405,10 +389,9 @@ def _cutoffs(searched: Searched, ideal: str, longest: int) -> Sequence[int | Non
     if reported:
         return list(filter(has_ideal, reported))
     k = searched.k
-    candidates: list[int | None] = [k]
+    candidates: list[int | None] = [k, *USUAL_CUTOFFS]
     if k is not None:
-        candidates += [k + 1, k - 1]
-    candidates += USUAL_CUTOFFS
+        candidates[1:1] = [k + 1, k - 1]
     if longest <= SHORT_RANKING:
         candidates += range(1, SHORT_RANKING + 1)
     cutoffs = list(filter(has_ideal, dict.fromkeys(candidates)))
@@ -454,7 +437,7 @@ class SlipSearch(NamedTuple):
         usual = {}
         for combination, values in self._values(NO_SLIP, changed):
             usual[repr(combination)] = hash_of(values)
-        for slip in tracked([slip for slip in SLIPS if not slip.is_option], "Trying", " slips"):
+        for slip in tracked(NOT_OPTIONS, "Trying", " slips"):
             causes = []
             for combination, values in self._values(slip, changed):
                 hashed = hash_of(values)

@@ -492,6 +492,7 @@ SLIPS = (
 )
 
 
+NOT_OPTIONS = [slip for slip in SLIPS if not slip.is_option]
 _BY_NAME = {slip.name: slip for slip in SLIPS}
 
 
