@@ -101,9 +101,7 @@ class Asker:
 
         Empty if it is their mean, or if the function returns the value of each ranking.
         """
-        k = self.call.k
-        if k is not None and self.call.cutoff is not None:
-            k = min(k, 2)  # so that the rankings are short
+        k = self.call.at_cutoff(2)  # so that the rankings are short
         # The relevant document is the first, the second, or below the cutoff; or there is none.
         ranks = [1, 2, (k or 2) + 1]
         if self.form.shows.several:
@@ -234,6 +232,7 @@ def ask(function: NDCGFunction, call: Call, cases: int, seed: int) -> Asked:
     """Ask about rankings, and about more if the answers show little."""
     asker = Asker(function, call)
     kind = partial(kind_of_ranking, call.shows)
+    half = call.at_cutoff((call.k or 0) // 2 or 2)
     answered: list[int] = []  # the numbers of rankings with answers
     refused: list[int] = []  # the numbers of the others
     queries: list[Query] = []  # the rankings with answers
@@ -244,8 +243,8 @@ def ask(function: NDCGFunction, call: Call, cases: int, seed: int) -> Asked:
         numbered = list(zip(numbers, rankings, strict=True))
         for number, ranking in tracked(numbered, "Asking", " rankings"):
             query = ranking
-            if call.k is not None and call.cutoff is not None and is_at_other_cutoff(number):
-                query = ranking._replace(k=call.k // 2 or 2)
+            if is_at_other_cutoff(number):
+                query = ranking._replace(k=half)
             answer = asker.answer(query)
             # A convention may have no value for a query; a function may also leave out one
             # without documents.
@@ -335,9 +334,8 @@ class Candidate(NamedTuple):
 def likely_calls(function: NDCGFunction, calls: Sequence[Call], seed: int) -> list[Candidate]:
     """Return the calls of which a definition explains all answers, then the likeliest other one."""
     candidates = [_asked_first(function, call, seed) for call in calls]
-    if any(
-        candidate.is_varied and candidate.call.form in ("sets", "ids") for candidate in candidates
-    ):
+    varied = {candidate.call.form for candidate in candidates if candidate.is_varied}
+    if not varied.isdisjoint(("sets", "ids")):
         # The function takes all relevant ids, of which one is a special case.
         candidates = [candidate for candidate in candidates if candidate.call.shows.several]
     most = max((candidate.answered for candidate in candidates), default=0)
@@ -352,14 +350,13 @@ def _complete(candidates: Sequence[Candidate]) -> list[Candidate]:
     # Of a call with the wrong arguments, chance explains few answers by a slip or a factor, and
     # answers of only 0 or 1 or that depend on the order of a set.
     some_telling = any(candidate.explained.telling for candidate in candidates)
-    complete = []
-    for candidate in candidates:
-        explained = candidate.explained
-        if not explained.completely or candidate.depends_on_sets:
-            continue
-        if some_telling and not explained.telling:
-            continue
-        complete.append(candidate)
+    complete = [
+        candidate
+        for candidate in candidates
+        if candidate.explained.completely
+        and bool(candidate.explained.telling) == some_telling
+        and not candidate.depends_on_sets
+    ]
     # Of calls explained as well, the form that shows the fewest facts comes first.
     forms = list(FORMS)
     complete.sort(key=lambda candidate: forms.index(candidate.call.form))

@@ -4,12 +4,11 @@ Its answers to some hundred small rankings are compared with every definition. I
 the convention that is nearest, the smallest ranking on which it differs shows why.
 """
 
-import inspect
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import compress
+from itertools import compress, product
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -291,11 +290,6 @@ def check(
     """
     if not callable(function):
         raise TypeError(f"function must be a function; got {shown(function)}")
-    if inspect.iscoroutinefunction(function):
-        raise ValueError(
-            "function must return a score, but is async: "
-            "wrap it in a function that calls asyncio.run"
-        )
     if k is not None:
         whole("k", k, 1, 10**3)
     whole("cases", cases, 1, 10**5)
@@ -313,11 +307,7 @@ def check(
         results.append(_compared(ask(function, call, cases, seed), first, convention or ""))
         if _fewest_slips(results[-1]) < 2:
             break
-    best = min(results, key=_fewest_slips)
-    if best.k != k:
-        no_cutoff = "It takes no cutoff, so whole rankings were compared."
-        best = replace(best, notes=(no_cutoff, *best.notes))
-    return best
+    return min(results, key=_fewest_slips)
 
 
 def _is_sum(factor: float) -> bool:
@@ -372,9 +362,9 @@ def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
     if answers.tolerance > VISIBLE:
         hidden = f"differences below {answers.tolerance:g}"
         notes.insert(0, f"It rounds its scores, which hides {hidden}; ask for more cases.")
-    if differing.any() and not (unordered and result.status == 0):
-        visible = _differ_visibly(answers.values[0], expected, answers.tolerance) & differing
-        candidates = compress(queries.changed(()), visible if visible.any() else differing)
+    visible = differing & _differ_visibly(answers.values[0], expected, answers.tolerance)
+    if visible.any() and not (unordered and result.status == 0):
+        candidates = compress(queries.changed(()), visible)
         example = _smallest_example(asker, candidates, nearest, answers.tolerance)
         result = replace(result, example=example)
     if asker.counts_duplicates():
@@ -386,13 +376,16 @@ def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
 def _notes(asked: Asked) -> Iterator[str]:
     call = asked.asker.call
     form = FORMS[call.form]
-    if call.cutoff is None and call.k is not None:
-        yield f"It takes no cutoff. It was compared with nDCG@{call.k}."
     if call.form in ("relevance", "relevance_rows"):
         yield (
             "It takes only the relevance of a ranking: unless this has all judged documents, "
             "relevant documents that were not retrieved are not in its ideal."
         )
+    if call.cutoff is None:
+        compared = f". It was compared with nDCG@{call.k}."
+        if call.k is None:
+            compared = ", so whole rankings were compared."
+        yield f"It takes no cutoff{compared}"
     if form.is_batch:
         yield (
             "It takes several rankings at once. "
@@ -425,19 +418,14 @@ def _signature(result: Check, answers: Answers) -> str:
 
     shown_names = {"v", "log"}
     for name, usual_value in usual.items():
-        values: Iterable[Any] = VALUES_WITHOUT_WORDS.get(name) or OPTIONS[name].words
-        for value in values:
-            if str(value) != str(usual_value) and changes_nothing(name, value):
-                break
-        else:
+        values: Iterable[Any] = VALUES_WITHOUT_WORDS.get(name, OPTIONS[name].words)
+        others = [value for value in values if str(value) != str(usual_value)]
+        if not any(changes_nothing(name, value) for value in others):
             shown_names.add(OPTIONS[name].said_as)
-    k = result.k
-    if k is None and usual["ideal"] == "full":
-        # This ideal needs a cutoff; that of a query was the length of its lists.
-        k = 1
-    measure, *options = Options.parse(k=k, convention=convention).signature().split("|")
+    # The ideal of some conventions needs a cutoff; that of a query was the length of its lists.
+    _, *options = Options.parse(k=1, convention=convention).signature().split("|")
     options = [option for option in options if option.partition(":")[0] in shown_names]
-    return "|".join([measure, *options])
+    return "|".join([result_name("nDCG", result.k), *options])
 
 
 def _differ_visibly(values: Floats, expected: Floats, tolerance: float) -> Mask:
@@ -459,44 +447,34 @@ def _smallest_example(
         return bool(_differ_visibly(np.array([answer.value]), expected, tolerance).all())
 
     smallest = min(queries, key=lambda query: len({*query.run, *query.qrels}))
-    while True:
-        simpler = next(filter(differs, _simpler(smallest, asker.call.shows)), None)
-        if simpler is None:
-            return _example(smallest, asker.once(smallest).value, options)
+    while simpler := next(filter(differs, _simpler(smallest, asker.call.shows)), None):
         smallest = simpler
+    return _example(smallest, asker.once(smallest).value, options)
 
 
 def _simpler(query: Query, shows: Shows) -> Iterator[Query]:
     """Yield simpler rankings that arguments can show."""
     for simpler in _changed(query, shows):
-        if simpler == query:
-            continue
-        if query.qrels and not simpler.qrels:
-            # Some document stays judged.
-            continue
-        if not shows.several and not any(simpler.qrels.values()):
-            # The only relevant document is gone.
-            continue
-        yield simpler
+        # Some document stays judged, and the only relevant one stays if there must be one.
+        is_judged = simpler.qrels or not query.qrels
+        if simpler != query and is_judged and (shows.several or simpler.relevant):
+            yield simpler
 
 
 def _changed(query: Query, shows: Shows) -> Iterator[Query]:
     """Yield rankings with a document less, a judgment less, a smaller cutoff or plainer numbers."""
-    for document in {**query.run, **query.qrels}:
-        run, qrels = _without(query.run, document), _without(query.qrels, document)
-        yield query._replace(run=run, qrels=qrels)
+    removed_from: list[tuple[str, ...]] = [("run", "qrels")]
     # Else lists have a score and a relevance for every document.
     if shows.documents:
-        for document in query.run:
-            yield query._replace(run=_without(query.run, document))
-        for document in query.qrels:
-            yield query._replace(qrels=_without(query.qrels, document))
+        removed_from += [("run",), ("qrels",)]
+    for sides, document in product(removed_from, {**query.run, **query.qrels}):
+        others: dict[str, Any] = {side: _without(getattr(query, side), document) for side in sides}
+        yield query._replace(**others)
     if query.k is not None:
         yield query._replace(k=1)
         yield query._replace(k=max(1, query.k - 1))
-    for document, relevance in query.qrels.items():
-        for highest in (0, 1):
-            yield query._replace(qrels={**query.qrels, document: min(relevance, highest)})
+    for (document, relevance), highest in product(query.qrels.items(), (0, 1)):
+        yield query._replace(qrels={**query.qrels, document: min(relevance, highest)})
     if shows.scores:
         # the scores 1, 2, 3 and so on
         levels = sorted(set(query.run.values()))

@@ -254,6 +254,10 @@ class Call(NamedTuple):
             return False
         return any(all(self._replace(order=order).hinted) for order in permutations(self.order))
 
+    def at_cutoff(self, k: int) -> int | None:
+        """Return k, or the cutoff of the call if the function takes none or gets whole lists."""
+        return self.k if self.cutoff is None or self.k is None else k
+
     @property
     def shows(self) -> Shows:
         """What it shows of a ranking."""

@@ -892,12 +892,6 @@ def test_wrong_arguments_are_rejected_by_name(name: str, value: Any) -> None:
         check(usual, **{name: value})
 
 
-async def asynchronous(run: Documents, qrels: Documents, k: int) -> float:
-    return usual(run, qrels, k)
-
-
 def test_an_object_that_cannot_be_called_is_rejected() -> None:
-    with refusal("function"):
-        check(asynchronous)
     with refusal("function"):
         check("ndcg")  # type: ignore[arg-type]
