@@ -132,14 +132,12 @@ class Asker:
 
     def depends_on_sets(self, queries: Sequence[Query]) -> bool:
         """Return whether answers depend on the order of a set, which follows from the ids in it."""
-        if not self.form.has_ids:
+        if not self.form.has_ids or not self.form.shows.several:
             return False
         for query in queries:
             self.answer(query)
         if OF_A_SET in self.habits:
             return True
-        if not self.form.shows.several:
-            return False
         # A function may cut the set at k, which keeps half of these relevant documents.
         k = queries[0].k or 1
         half_cut = Query({"d0": 1.0}, {f"d{number}": 1 for number in range(2 * k)}, k)

@@ -54,8 +54,8 @@ class Reported(NamedTuple):
     """Scores that somebody reported."""
 
     given: Mapping[_Cutoff, Any]  # the scores as they were given
-    values: Any  # the value of every query, in order or by id; None if scores were reported
     k: int | None
+    values: Any = None  # the value of every query, in order or by id, if these were reported
     highest: float = 1  # a score above it is a percentage
 
     @classmethod
@@ -84,8 +84,6 @@ class Reported(NamedTuple):
     @property
     def words(self) -> str:
         """The scores as text."""
-        if self.values is not None:
-            return "these values of queries"
         words = []
         for cutoff, score in zip(self.given, self.scores(), strict=True):
             text = f"{score.value:g}"
@@ -101,9 +99,20 @@ class Reported(NamedTuple):
     def evidence(self, rankings: Rankings) -> Evidence:
         """Return the evidence that a definition must match."""
         # In this order, every column is contiguous.
-        if self.values is None:
-            scores, half_unit, *_ = np.array(self.scores(), np.float64, order="F").T
-            return Evidence(scores, half_unit + LOSS_OF_32_BITS, self.cutoffs)
+        scores, half_unit, *_ = np.array(self.scores(), np.float64, order="F").T
+        return Evidence(scores, half_unit + LOSS_OF_32_BITS, self.cutoffs)
+
+
+class ReportedValues(Reported):
+    """The value of every query that somebody reported, in order or by id, without scores."""
+
+    @property
+    def words(self) -> str:
+        """The values as text."""
+        return "these values of queries"
+
+    def evidence(self, rankings: Rankings) -> Evidence:
+        """Return the evidence that a definition must match."""
         values = self.values
         if isinstance(values, Mapping):
             values = _in_order_of_queries(values, rankings)
@@ -252,10 +261,10 @@ def _reported(content: Any, k: Any) -> Reported:
     if isinstance(content, Mapping):
         return _at_cutoff(_rows_of_mapping(content), k)
     if not isinstance(content, (list, tuple)) and getattr(content, "ndim", 0) != 1:
-        return Reported({(): content}, None, k)
+        return Reported({(): content}, k)
     if all(isinstance(value, Mapping) for value in content):
         return _at_cutoff(_rows_of_records(content), k)
-    return Reported({}, list(map(_known, content)), k)
+    return ReportedValues({}, k, list(map(_known, content)))
 
 
 def _known(value: Any) -> Any:
@@ -290,8 +299,8 @@ def _at_cutoff(rows: Iterable[_Row], k: Any) -> Reported:
             hint = f"; choose {mark('cutoff of nDCG', other, said=f'k={other}')}"
         raise InputError(f"holds {there}, not {result_name('nDCG', *first)}{hint}")
     if by_query:
-        return Reported({}, by_query[first], first[0])
-    return Reported({cutoff: means[cutoff]["the mean"] for cutoff in cutoffs}, None, first[0])
+        return ReportedValues({}, first[0], by_query[first])
+    return Reported({cutoff: means[cutoff]["the mean"] for cutoff in cutoffs}, first[0])
 
 
 def _add(values: dict[Any, Any], query: Any, value: Any) -> None:
