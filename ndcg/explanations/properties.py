@@ -25,9 +25,8 @@ def properties_of(rankings: Rankings, k: int | None) -> dict[str, Mask]:
     counts, lacking = rankings.counts(), rankings.lacking()
     retrieved, judged = counts["retrieved"], counts["judged"]
     query = np.repeat(np.arange(rankings.queries), np.diff(rankings.offsets))
-    relevance = rankings.relevance
-    if rankings.judged is not None:
-        relevance = np.where(rankings.judged, relevance, 0)
+    _, is_judged = rankings.sides()
+    relevance = np.where(is_judged, rankings.relevance, 0)
     highest = np.zeros(rankings.queries)
     np.maximum.at(highest, query, relevance)
     lower_grades = (relevance > 0) & (relevance < highest[query])
@@ -39,8 +38,8 @@ def properties_of(rankings: Rankings, k: int | None) -> dict[str, Mask]:
         "documents with equal scores": ties > 0,
         "unjudged documents": retrieved > counts["retrieved and judged"],
         "judged documents that were not retrieved": judged > counts["retrieved and judged"],
-        "a negative relevance": np.bincount(query, relevance < 0, rankings.queries) > 0,
-        "grades of relevance": np.bincount(query, lower_grades, rankings.queries) > 0,
+        "a negative relevance": rankings.sums(relevance < 0) > 0,
+        "grades of relevance": rankings.sums(lower_grades) > 0,
         "a relevance above 1": highest > 1,
     }
     if k is not None:

@@ -259,12 +259,7 @@ def queries_of(rankings: Rankings, k: int | None) -> Iterator[Query]:
     >>> list(queries_of(Rankings(np.array([1, 0]), np.array([0.2, 0.9]), np.array([0, 2])), 10))
     [Query(run={0: 0.2, 1: 0.9}, qrels={0: 1, 1: 0}, k=10, missing=False, name=None)]
     """
-    retrieved = rankings.score > -np.inf
-    if rankings.retrieved is not None:
-        retrieved &= rankings.retrieved
-    judged = rankings.judged
-    if judged is None:
-        judged = np.ones(len(retrieved), bool)
+    retrieved, judged = rankings.sides()
     bounds = pairwise(rankings.offsets.tolist())
     for (start, end), missing in zip(bounds, rankings.lacking().tolist(), strict=True):
         query = slice(start, end)
