@@ -147,9 +147,9 @@ def settings_to_try(searched: Searched) -> Iterator[Setting]:
     # The others have these documents, or only the judged ones among them.
     longest = int(np.diff(readings[0].rankings.offsets).max())
     cutoffs = {ideal: _cutoffs(searched, ideal, longest) for ideal in searched.values_of("ideal")}
-    choices: list[Any] = []
-    for reading in readings:
-        choices += product([reading], product(*reading.grid.values()))
+    choices = [
+        (reading, choice) for reading in readings for choice in product(*reading.grid.values())
+    ]
     for reading, choice in tracked(choices, "Searching", " options"):
         yield from _scored_choice(searched, reading, choice, cutoffs)
 
@@ -434,9 +434,10 @@ class SlipSearch(NamedTuple):
 
     def _matching(self, changed: Mapping[str, Any]) -> Iterator[Cause]:
         """Yield the slips that give the scores, on the convention that needs least changes."""
-        usual = {}
-        for combination, values in self._values(NO_SLIP, changed):
-            usual[repr(combination)] = hash_of(values)
+        usual = {
+            repr(combination): hash_of(values)
+            for combination, values in self._values(NO_SLIP, changed)
+        }
         for slip in tracked(NOT_OPTIONS, "Trying", " slips"):
             causes = []
             for combination, values in self._values(slip, changed):
