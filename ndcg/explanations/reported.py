@@ -34,7 +34,7 @@ ALL_QUERIES = ("all", "amean")
 # A mean after its name, as "nDCG@10: 0.3146" or "nDCG@10 = 0.3146"
 NAME_AND_SIGN = re.compile(rf"^(\s*{NDCG.pattern})\s*[:=]", re.IGNORECASE | re.MULTILINE)
 # A mean before its cutoff, as in "0.31@5,0.283@10"
-SCORE_AT_CUTOFF = re.compile(r"(?:^|,)\s*([-+.\de]+%?)@([1-9]\d*)\s*(?=,|$)")
+SCORE_AT_CUTOFF = re.compile(r"(?:^|,)\s*([-+.\de]+%?)\s*@([1-9]\d*)\s*(?=,|$)")
 SEVERAL = re.compile(rf"\n|^\s*{NDCG.pattern}", re.IGNORECASE)  # in text
 QUERY_NAMES = tuple(chain.from_iterable(QUERY_OF_LISTS))
 _Cutoff = tuple[int | None, ...]  # a score's; empty if unknown
@@ -278,10 +278,13 @@ def _at_cutoff(rows: Iterable[_Row], k: Any) -> Reported:
     means: dict[_Cutoff, dict[Any, Any]] = {}
     other_measures: dict[str, None] = {}
     for query, value, measure in rows:
-        cutoff = (k,) if measure is None else _cutoff_of(measure)
+        is_mean = query in ALL_QUERIES  # which must say of what
+        cutoff = _cutoff_of(measure)
+        if measure is None and not is_mean:
+            cutoff = (k,)
         if not cutoff:
-            other_measures[str(measure)] = None
-        elif query in ALL_QUERIES:
+            other_measures[str(measure or query)] = None
+        elif is_mean:
             _add(means.setdefault(cutoff, {}), "the mean", value)
         else:
             _add(by_query.setdefault(cutoff, {}), query, value)
