@@ -19,12 +19,16 @@ UNLIKELY = 0.03  # the most settings by chance with which one is named as the ca
 
 
 class Evidence(NamedTuple):
-    """Reported scores, or the reported values of all queries."""
+    """Reported scores."""
 
-    scores: Floats  # the mean at every cutoff, or the value of every query; nan for one without
+    scores: Floats  # the mean at every cutoff; of values, that of every query, nan for one without
     tolerance: Floats  # for a match: half a unit of the last digit, and the error of 32 bits
     cutoffs: Sequence[int | None] = ()  # the cutoffs of the means; empty if one is unknown
-    by_query: bool = False  # whether these are the values of the queries
+
+    @property
+    def by_query(self) -> bool:
+        """Whether these are the values of the queries."""
+        return False
 
     def near(self, values: Floats) -> Mask:
         """Return which values match."""
@@ -37,13 +41,54 @@ class Evidence(NamedTuple):
         low = np.maximum(self.scores - NEAR, np.minimum(self.scores, 0))
         return low, np.minimum(self.scores + NEAR, np.maximum(self.scores, 1))
 
-    def share(self) -> float:
-        """Return the share of the values near the reported ones that match all of them."""
+    def shares(self) -> Floats:
+        """Return the share of the values near every reported one that match it."""
         low, high = self.ranges()
-        shares = np.minimum(1, 2 * self.tolerance / (high - low))
-        if self.by_query:
-            shares = shares[tells(self.scores)]
-        return float(np.prod(shares))
+        return np.asarray(np.minimum(1, 2 * self.tolerance / (high - low)))
+
+    def scores_of(self, values: Floats, weight: Floats | None) -> Floats:
+        """Return the means to compare of values of queries: a row a setting, a column a mean."""
+        # If the cutoffs are known, all rows of values belong to one setting.
+        return means_of(values, weight).reshape(-1, max(1, len(self.cutoffs)))
+
+    def matching(self, values: Floats, scores: Floats) -> Mask:
+        """Return which settings match, from the values of queries and the means of these."""
+        return np.asarray(self.near(scores).all(axis=1))
+
+    def by_chance(self, scores: Floats) -> float:
+        """Return how many of the scores of settings match if the reported ones have another origin.
+
+        Settings with the same scores count once.
+        """
+        low, high = self.ranges()
+        is_near = ((low <= scores) & (scores <= high)).all(axis=1)
+        distinct = np.unique(scores[is_near].round(9), axis=0)
+        return len(distinct) * float(np.prod(self.shares()))
+
+
+class EvidenceByQuery(Evidence):
+    """The reported values of all queries, whose settings have no scores to compare."""
+
+    @property
+    def by_query(self) -> bool:
+        """That these are the values of the queries."""
+        return True
+
+    def shares(self) -> Floats:
+        """Return the shares of the values that tell something."""
+        return super().shares()[tells(self.scores)]
+
+    def scores_of(self, values: Floats, weight: Floats | None) -> Floats:
+        """Return no mean of any setting."""
+        return np.empty((len(values), 0))
+
+    def matching(self, values: Floats, scores: Floats) -> Mask:
+        """Return which settings give every query its value."""
+        return np.asarray(self.near(values).all(axis=1))
+
+    def by_chance(self, scores: Floats) -> float:
+        """Return how many settings match by chance; every one counts."""
+        return len(scores) * float(np.prod(self.shares()))
 
 
 def tells(values: Floats) -> Mask:
@@ -77,17 +122,8 @@ class Tried:
         return sum(map(len, self._scores))
 
     def by_chance(self, evidence: Evidence, most: float = math.inf) -> float:
-        """Return how many settings with so many changes at most match scores of another origin.
-
-        Settings with the same scores count once.
-        """
+        """Return how many settings with so many changes at most match scores of another origin."""
         if not len(self):
             return 0.0
         scores = np.concatenate(self._scores)[np.concatenate(self._changes) <= most]
-        if evidence.by_query:
-            # The values of queries have no scores to compare, so every setting counts.
-            return len(scores) * evidence.share()
-        low, high = evidence.ranges()
-        is_near = ((low <= scores) & (scores <= high)).all(axis=1)
-        distinct = np.unique(scores[is_near].round(9), axis=0)
-        return len(distinct) * evidence.share()
+        return evidence.by_chance(scores)

@@ -547,7 +547,7 @@ def _with_answer(
     for name, by_query in values.items():
         scores = searched.scores_of(by_query)
         tried.add(scores, np.zeros(len(scores), np.int64))
-        if searched.matching(by_query, scores).all():
+        if evidence.matching(by_query, scores).all():
             conventions.append(Cause(Combination(name, {}, math.nan), hash_of(by_query)))
     if not conventions:
         return _with_causes(explanation, scorer, reported, searched)
@@ -577,9 +577,8 @@ def _with_causes(
     slips: list[Cause] = []
     tried_slips = Tried()
     if len(scorer.rankings.relevance) <= MOST_DOCUMENTS:
-        searched_as_given = searched._replace(evidence=evidence_as_given)
         queries = list(map(scorer.queries_at, searched.cutoffs))
-        slips = SlipSearch(searched, searched_as_given, queries, tried_slips).causes()
+        slips = SlipSearch(searched, evidence_as_given, queries, tried_slips).causes()
     if not matches.causes and slips and all(cause.as_given for cause in slips):
         evidence = evidence_as_given
         explanation = replace(

@@ -21,7 +21,7 @@ from ..inputs.rankings import Rankings
 from ..inputs.sources import converted, values_by_query
 from ..measure.messages import InputError, brief, in_place, mark, shown
 from ..measure.options import is_real, result_name
-from .evidence import Evidence
+from .evidence import Evidence, EvidenceByQuery
 
 HALF_UNIT = 0.5000005  # of the last digit: half of it may be rounded up or down
 # How far off a score may be, however many digits it has: some libraries compute with 32 bits
@@ -127,7 +127,7 @@ class ReportedValues(Reported):
         half_unit = half_unit.min(keepdims=True)
         if not is_rounded.any():
             half_unit = np.zeros(1)
-        return Evidence(scores, half_unit + LOSS_OF_32_BITS, by_query=True)
+        return EvidenceByQuery(scores, half_unit + LOSS_OF_32_BITS)
 
 
 def _in_order_of_queries(values: Mapping[Any, Any], rankings: Rankings) -> list[Any]:

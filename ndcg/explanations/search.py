@@ -75,16 +75,7 @@ class Searched(NamedTuple):
 
     def scores_of(self, values: Floats) -> Floats:
         """Return the means to compare with the evidence: a row a setting, a column a mean."""
-        if self.evidence.by_query:
-            return np.empty((len(values), 0))
-        means = means_of(values, self.weight)
-        # If the cutoffs are known, all rows of values belong to one setting.
-        return means.reshape(-1, max(1, len(self.evidence.cutoffs)))
-
-    def matching(self, values: Floats, scores: Floats) -> Mask:
-        """Return which settings match all evidence, from the values of queries and their means."""
-        compared = values if self.evidence.by_query else scores
-        return np.asarray(self.evidence.near(compared).all(axis=1))
+        return self.evidence.scores_of(values, self.weight)
 
 
 class Cause(NamedTuple):
@@ -329,7 +320,7 @@ def search(searched: Searched, settings: Iterable[Setting]) -> Matches:
                 most = counts[row]
                 agreeing = near[row]
                 nearest = _combination(searched, setting, row, values[[row]])
-        for row in np.flatnonzero(searched.matching(values, setting.scores)).tolist():
+        for row in np.flatnonzero(evidence.matching(values, setting.scores)).tolist():
             # If the cutoffs are known, all rows of a setting belong to one match.
             matching_values = values if evidence.cutoffs else values[[row]]
             combination = _combination(searched, setting, row, matching_values)
@@ -411,7 +402,7 @@ class SlipSearch(NamedTuple):
     """A search for slips that give the reported scores, on the nDCG of a few libraries."""
 
     searched: Searched
-    as_given: Searched  # for the scores before they were read as percentages
+    as_given: Evidence  # the scores before they were read as percentages
     queries: Sequence[Queries]  # at every cutoff
     tried: Tried  # gets the scores of all slips
 
@@ -446,7 +437,7 @@ class SlipSearch(NamedTuple):
                     continue  # the slip changes nothing
                 scores = self.searched.scores_of(values)
                 self.tried.add(scores, np.full(len(scores), 1 + len(combination.changed)))
-                matches = bool(self.searched.matching(values, scores).all())
+                matches = bool(self.searched.evidence.matching(values, scores).all())
                 if matches or self.as_given.matching(values, scores).all():
                     cause = Cause(combination, hashed, slip.name, as_given=not matches)
                     causes.append(cause)
