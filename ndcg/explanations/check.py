@@ -362,9 +362,9 @@ def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
     if answers.tolerance > VISIBLE:
         hidden = f"differences below {answers.tolerance:g}"
         notes.insert(0, f"It rounds its scores, which hides {hidden}; ask for more cases.")
-    visible = differing & _differ_visibly(answers.values[0], expected, answers.tolerance)
-    if visible.any() and not (unordered and result.status == 0):
-        candidates = compress(queries.changed(()), visible)
+    if differing.any() and not (unordered and result.status == 0):
+        visible = _differ_visibly(answers.values[0], expected, answers.tolerance) & differing
+        candidates = compress(queries.changed(()), visible if visible.any() else differing)
         example = _smallest_example(asker, candidates, nearest, answers.tolerance)
         result = replace(result, example=example)
     if asker.counts_duplicates():
