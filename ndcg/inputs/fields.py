@@ -8,24 +8,21 @@ If no field, or more than one, could have a role, one error lists all fields wit
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache, cached_property, lru_cache
 from itertools import chain, islice
-from numbers import Real
 from types import NoneType
 from typing import Any, NamedTuple
 
-from ..measure.labels import LONGEST_LABEL, Labels, label_of, to_label
+from ..measure.labels import Labels
 from ..measure.messages import (
     InputError,
     ShortRepr,
     brief,
     mark,
-    marked,
     shown,
     within,
 )
-from .ids import id_kind
 
 ROLES = ("query", "document", "score", "relevance")
 # The role of the value of a document, by side.
@@ -68,7 +65,7 @@ RELEVANCE: Groups = (
     ("relevance", "rel", "reference", "label", "grade", "judgment", "judgement", "verdict",
      "relevance_label", "relevance_grade", "rating", "r_ui", "relevant", "is_relevant",
      "has_answer"),
-    ("weight", "score"),
+    ("weight", "score"),  # of a model unless they stand alone beside the ids, as in BEIR
 )
 LISTS_OF_VALUES: Mapping[str, Groups] = {
     "run": (("scores", "similarities"),),
@@ -80,7 +77,6 @@ LOWEST_FIRST_LISTS = ("ranks", "distances")
 SCORES = (*SCORE, LOWEST_FIRST, DISTANCES)
 SCORES_IN_LISTS = (*LISTS_OF_VALUES["run"], LOWEST_FIRST_LISTS, LOWEST_FIRST_LISTS[1:])
 # fmt: on
-LAST_RESORT = {"weight", "score"}  # relevances, if nothing else stands beside the ids
 USERS = ("user_id", "customer_id", "session_id", "user", "uid")  # who may have several queries
 ASKED = ("query", "topic", "question")  # what they ask
 NAMES_OF_RANKS = re.compile(
@@ -94,8 +90,6 @@ RECBOLE = re.compile(r":(token|float)(_seq)?$")  # the types that RecBole writes
 
 # The names that pandas writes for the numbers of rows.
 ROW_NUMBER = re.compile(r"(Unnamed: \d+)?|__index_level_\d+__")
-DIGITS = re.compile("[0-9]+")
-JSON_AS_TEXT = re.compile(r'\s*(\[\s*)*[\[{]\s*["{]')  # an object, or a list of objects or of text
 DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*(\.[0-9]{3})*,[0-9]+(?:e[+-]?[0-9]+)?", re.IGNORECASE)
 # Without dtype, pandas would read the id 007 as the number 7; with thousands=".", .877 as 877.
 OR_READ_DECIMALS = mark(
@@ -107,7 +101,7 @@ OR_READ_DECIMALS = mark(
 # A number in a path, as in the names of a list that was flattened: "documents.0.id".
 NUMBER_IN_PATH = re.compile(r"(?<=\.)[0-9]+(?=\.)")
 MOST_FIELDS = 100  # a mapping with more keys is of queries or documents
-MOST_LISTED = 40  # fields in an error
+MOST_LISTED = 30  # fields in an error
 _EXAMPLE = ShortRepr()
 _EXAMPLE.maxstring = _EXAMPLE.maxother = _EXAMPLE.maxlong = 30
 _EXAMPLE.maxlist = _EXAMPLE.maxtuple = _EXAMPLE.maxdict = _EXAMPLE.maxset = 2
@@ -126,10 +120,7 @@ def plain_name(name: Any) -> str:
     """
     if not isinstance(name, str):
         return ""
-    plain: str = name
-    if ":" in name:
-        plain = RECBOLE.sub("", name.strip())
-    return plain.lower().replace("_", "").replace("-", "").replace(" ", "")
+    return RECBOLE.sub("", name.strip()).lower().replace("_", "").replace("-", "").replace(" ", "")
 
 
 @cache
@@ -144,19 +135,15 @@ def spelled(names: Iterable[Any], standard: Iterable[str]) -> list[Any]:
     >>> spelled(["docId", "Query-ID", "score"], ["query_id", "doc_id"])
     ['Query-ID', 'docId']
     """
-    by_spelling: dict[str, Any] = {}
-    for name in names:
-        by_spelling.setdefault(plain_name(name), name)
-    present = (by_spelling.get(plain_name(name)) for name in standard)
-    return list(dict.fromkeys(name for name in present if name is not None))
+    # Of two names of one spelling, the first counts.
+    by_spelling = {plain_name(name): name for name in reversed(list(names))}
+    spellings = dict.fromkeys(map(plain_name, standard))
+    return [by_spelling[spelling] for spelling in spellings if spelling in by_spelling]
 
 
 def refuse_repeated_names(names: Iterable[Any]) -> None:
     """Raise an error for two columns of one name."""
     for name, count in Counter(names).items():
-        if count > 1 and name == "":
-            hint = "delete those that are empty, and a title above the names"
-            raise InputError(f"has {count} columns without a name; {hint}")
         if count > 1:
             raise InputError(f"has {count} columns {shown(name)}; give each a name of its own")
 
@@ -266,6 +253,14 @@ class Fields(dict[Any, Field]):
     def names(self) -> dict[Any, str]:
         """The last names on their paths, in the spelling in which names are compared."""
         return {path: plain_name(field.keys[-1]) for path, field in self.items()}
+
+    @cached_property
+    def telling(self) -> dict[Any, str]:
+        """The last names on the paths, without those of fields of objects that are always null."""
+        names = self.names.items()
+        return {
+            path: name for path, name in names if self.are_columns or self[path].example is not None
+        }
 
     @cached_property
     def leaves(self) -> "Fields":
@@ -427,11 +422,21 @@ class Names(NamedTuple):
         """Return the names for documents whose values are given beside them."""
         return self._replace(given={**self.given, self.value: Given(None, is_shared=False)})
 
-    def values(self, in_lists: bool = False) -> Groups:
-        """Return the standard names of the values of documents, or of lists of them."""
-        if self.kind == "qrels":
-            return LISTS_OF_VALUES["qrels"] if in_lists else RELEVANCE
-        scores, lowest_first, distances = SCORES_IN_LISTS if in_lists else SCORES
+    def values(self, number_beside: int) -> Groups:
+        """Return the standard names of a value, where so many fields stand beside the id."""
+        if self.kind == "run":
+            return self._scores(*SCORES)
+        return RELEVANCE if number_beside == 1 else RELEVANCE[:1]
+
+    @property
+    def values_in_lists(self) -> Groups:
+        """The standard names of lists of values."""
+        if self.kind == "run":
+            return self._scores(*SCORES_IN_LISTS)
+        return LISTS_OF_VALUES["qrels"]
+
+    def _scores(self, scores: Keys, lowest_first: Keys, distances: Keys) -> Groups:
+        """Return the names that are scores in the order that `score_order` says."""
         if self.ascending:
             return ((*lowest_first, *scores),)
         if self.is_order_given:
@@ -458,14 +463,8 @@ class Names(NamedTuple):
 def _in_group(group: tuple[str, ...], fields: Fields, taken: Sequence[str]) -> list[Any]:
     """Return the fields with one of some standard names that are not taken for another role."""
     spellings = plain_names(group)
-    present = []
-    for path, name in fields.names.items():
-        if name not in spellings or path in taken:
-            continue
-        # A field of objects that is always null tells nothing.
-        if fields.are_columns or fields[path].example is not None:
-            present.append(path)
-    return present
+    names = fields.telling.items()
+    return [path for path, name in names if name in spellings and path not in taken]
 
 
 def _called(name: str, fields: Fields) -> list[Any]:
@@ -515,15 +514,13 @@ def names_of_side(
         names = names._replace(labels=labels)
     elif kind == "run":
         names = names._replace(keep=keep)
-    if fields is None:
-        return names
     given = {}
     for role, (in_run, in_qrels) in check_fields(fields).items():
         if role not in ("query", "document", names.value):
             continue  # the value of the other side, which may be a field of this one too
-        is_shared = role != names.value and not isinstance(fields[role], (list, tuple))
-        if kind == "exclude":
-            is_shared = True  # the names are those of the sides; it may have standard ones
+        # A pair says what each side has, but documents to exclude may have standard names too.
+        is_pair = kind != "exclude" and isinstance(fields[role], (list, tuple))
+        is_shared = role != names.value and not is_pair
         given[role] = Given(in_run if kind == "run" else in_qrels, is_shared)
     return names._replace(given=given)
 
@@ -584,10 +581,6 @@ class UnknownFieldError(InputError):
         self.examples = {path: field.example for path, field in fields.items()}
         self.fields = f"{there} {listed_fields(self.examples)}"
         self.ways: list[str] = []
-        texts = {path: text for path, text in self.examples.items() if isinstance(text, str)}
-        for path, text in texts.items():
-            if JSON_AS_TEXT.match(text):
-                ways = (*ways, f"{shown(path)} is JSON as text, which json.loads reads")
         self.add(*ways)
 
     def add(self, *ways: str) -> None:
@@ -615,7 +608,6 @@ def chosen_fields(
         UnknownFieldError: a role has no candidate, or more than one.
         InputError: the document is one of a list that was flattened into fields.
     """
-    _refuse_one_of_flattened(candidates["document"], fields)
     chosen: dict[str, Any] = {}
     unclear: dict[str, Sequence[Any]] = {}
     for role, possible in candidates.items():
@@ -623,20 +615,12 @@ def chosen_fields(
             chosen[role] = possible[0]
         elif not names.says_none(role):
             unclear[role] = possible
+    _refuse_one_of_flattened(chosen.get("document"), fields)
     if unclear:
         problems = _problems(unclear, names, fields)
-        ways = _other_ways(unclear, names, fields)
-        if names.value in unclear:
-            ways += _decimal_commas(fields)
-        elif names.value in chosen:
-            value = fields.among([chosen[names.value]])
-            ways += _decimal_commas(value) or _words(value, names)
-        roles = list(unclear)
-        if "score" in roles and _are_lowest_first(chosen, fields):
-            roles.remove("score")  # since the name of a distance would be refused
-            ways.append(f"with {mark('fields', {'score': None})} the order counts")
+        roles, ways = list(unclear), _other_ways(unclear, names, fields)
         if names.kind == "exclude":
-            roles.clear()  # since `fields` names those of the sides
+            roles = []  # since `fields` names those of the sides
             by_query = mark("pandas", said="{query: ids}", before=", or give ")
             ways = [f"rename its columns to user_id and item_id{by_query}"]
         raise UnknownFieldError(problems, roles, chosen, there, fields, ways)
@@ -649,35 +633,14 @@ def chosen_fields(
     return chosen
 
 
-def _are_lowest_first(chosen: Mapping[str, Any], fields: Fields) -> bool:
-    """Return whether all numbers that have no role are ranks or distances by their names."""
-    numbers = []
-    for path, field in fields.items():
-        if path not in chosen.values() and isinstance(field.example, Real):
-            numbers.append(path)
-    return len(numbers) > 0 and all(map(is_lowest_first, numbers))
-
-
-def _refuse_one_of_flattened(documents: Sequence[Any], fields: Fields) -> None:
+def _refuse_one_of_flattened(document: Any, fields: Fields) -> None:
     """Raise an error for a field such as `documents.0.id` beside `documents.1.id`."""
-    if not documents or not NUMBER_IN_PATH.search(str(documents[0])):
-        return
-    path = documents[0]
-    pattern = NUMBER_IN_PATH.sub("*", path)
+    pattern = NUMBER_IN_PATH.sub("*", str(document))
     for other in map(str, fields):
-        if other != path and NUMBER_IN_PATH.sub("*", other) == pattern:
-            problem = f"{shown(path)} is one document of a list that was flattened into fields"
+        if other != document and NUMBER_IN_PATH.sub("*", other) == pattern:
+            problem = f"{shown(document)} is one document of a list that was flattened into fields"
             hint = f"make one list of it, {shown(other)} and so on, {{query: [...]}}"
             raise InputError(f"{problem}; {hint}")
-
-
-def _without_numbers(field: Any) -> str:
-    """Return a name or a path without its numbers.
-
-    >>> _without_numbers("documents.10.id"), _without_numbers("doc2")
-    ('documents.*.id', 'doc*')
-    """
-    return DIGITS.sub("*", str(field))
 
 
 def _problems(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fields) -> list[str]:
@@ -695,7 +658,7 @@ def _problems(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fields
             problems.append(f"no field called {shown(name)} could be the {role}")
     if lacking:
         *first, last = lacking
-        listed = " or ".join([", ".join(first), last]) if first else last
+        listed = " or ".join(filter(None, [", ".join(first), last]))
         problems.append(f"no {listed} under a standard name")
     return problems
 
@@ -703,66 +666,15 @@ def _problems(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fields
 def _other_ways(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fields) -> list[str]:
     """Return what else to do than to name the fields of roles, in sentences."""
     ways = []
-    lacking = [role for role, possible in unclear.items() if not possible]
-    for role in lacking:
-        if names.name(role) is not None and names.given[role].is_shared:
+    for role, possible in unclear.items():
+        if not possible and role in names.given and names.given[role].is_shared:
             pair = mark("fields", {role: ("...", "...")})
             ways.append(f"if the other side has {shown(names.name(role))}, give {pair}")
-    if "document" in lacking:
-        positions = fields_called(["index"], fields)
-        if positions:
-            position = f"if {shown(positions[0])} is a position among the candidates"
-            ways.append(f"{position}, give the ids there, {{query: {{ids[position]: score}}}}")
-        for pattern, count in Counter(map(_without_numbers, fields)).most_common(1):
-            if count > 1:
-                documents = f"if {shown(pattern)} are the documents of a query"
-                ways.append(f"{documents}, make one list of them")
-    if "score" in lacking and names.name("score") is None:
-        lowest = fields_called(LOWEST_FIRST, fields)
-        others = [path for path in fields if says_lowest_first(path) and path not in lowest]
-        if lowest:
-            order = f"with {mark('score_order', 'ascending')}"
-            way = f"{order} {shown(lowest[0])} is the score, the lowest first"
-            if fields.names[lowest[0]] in DISTANCES:
-                way += f", and with {mark('score_order', 'descending')} the highest"
-            ways.append(way)
-        elif others and not names.is_order_given:
-            call = f"{mark('fields', {'score': others[0]})} and {mark('score_order', 'ascending')}"
-            ways.append(f"to rank by {shown(others[0])}, the lowest first, give {call}")
+    lowest = [path for path, field in fields.items() if is_lowest_first(field.keys[-1])]
+    if lowest and "score" in unclear and not names.is_order_given:
+        call = f"{mark('fields', {'score': lowest[0]})} and {mark('score_order', 'ascending')}"
+        ways.append(f"to rank by {shown(lowest[0])}, the lowest first, give {call}")
     return ways
-
-
-def _decimal_commas(fields: Fields) -> list[str]:
-    """Return what an error says about the first number with a comma for decimals, if any."""
-    for cell in (field.example for field in fields.values()):
-        if isinstance(cell, str) and DECIMAL_COMMA.fullmatch(cell):
-            number = f"if {cell!r} is a number with a comma for decimals"
-            return [f"{number}, write a point{OR_READ_DECIMALS}"]
-    return []
-
-
-def _words(relevances: Fields, names: Names) -> list[str]:
-    """Return what an error says about a word in place of a relevance, which is refused later."""
-    if names.kind != "qrels" or names.labels is not None:
-        return []
-    for field in relevances.values():
-        cell = field.example
-        if not isinstance(cell, str) or not 0 < len(cell.strip()) <= LONGEST_LABEL:
-            continue
-        if label_of(cell) == cell.strip():  # and no number
-            return [to_label([cell, "..."])]
-    return []
-
-
-def without_model_scores(values: list[Any], others: int, fields: Fields, names: Names) -> list[Any]:
-    """Return the candidates for a relevance without a score or a weight that may be a model's.
-
-    It is a relevance, as in the qrels of BEIR, only if nothing else stands beside the ids.
-    """
-    is_named = names.name("relevance") is not None
-    if names.kind != "qrels" or is_named or others == 1:
-        return values
-    return [path for path in values if fields.names[path] not in LAST_RESORT]
 
 
 def fields_to_write(names: Mapping[str, Any], ways: Sequence[str]) -> str:
@@ -771,38 +683,28 @@ def fields_to_write(names: Mapping[str, Any], ways: Sequence[str]) -> str:
     if not names:
         return "; ".join([*ways, preview])
     words = f"give {mark('fields', dict(names))}"
-    if "relevance" in names:
-        call = mark("gain", {"...": "..."}, said="gain={'...': ...}")
-        words += f", with {call} for words"
     if "score" in names:
         words += f", or {mark('fields', {'score': None})} if the order counts"
     if "relevance" in names:
-        words += f", or {mark('fields', {'relevance': None})} if each document is relevant"
+        call = mark("gain", {"...": "..."}, said="gain={'...': ...}")
+        none = mark("fields", {"relevance": None})
+        words += f", with {call} for words, or {none} if each document is relevant"
     return "; ".join([words, *ways, preview])
 
 
 def listed_fields(examples: Mapping[Any, Any]) -> str:
-    """Return fields with examples, as messages show them; fields that differ in a number once.
+    """Return fields with examples, as messages show them.
 
     >>> listed_fields({"case": 1, "hits.id": "d1"})
     "'case' (1), 'hits.id' ('d1')"
-    >>> listed_fields({"hits.0.id": "d1", "hits.1.id": "d2"})
-    "'hits.0.id' ('d1') and 1 with other numbers"
     """
     if not examples:
         return "none"
-    alike = Counter(map(_without_numbers, examples))
-    first: dict[Any, Any] = {}  # the first of the fields that differ in a number alone
-    for field in examples:
-        first.setdefault(_without_numbers(field), field)
     listed = []
-    for kind, field in islice(first.items(), MOST_LISTED):
-        words = f"{shown(field)} ({_example(examples[field])})"
-        if alike[kind] > 1:
-            words += f" and {alike[kind] - 1} with other numbers"
-        listed.append(words)
-    more = len(first) - MOST_LISTED
+    for field, example in islice(examples.items(), MOST_LISTED):
+        listed.append(f"{shown(field)} ({_example(example)})")
     words = ", ".join(listed)
+    more = len(examples) - MOST_LISTED
     return f"{words} and {more} more" if more > 0 else words
 
 
@@ -830,57 +732,32 @@ def one_error(
             if "score" in error.roles and plain_name(relevance) in PLAIN_SCORES:
                 problem = f"the relevance of the references is {shown(relevance)}"
                 error.add(f"{problem}; {mark('swapped', said='are both sides swapped?')}")
-            elif argument != "exclude":
-                error.add(*_ids_of_other_types(error, qrels))
-    # An option has one error for all files.
-    first, *others = {str(error): error for error in errors.values()}.values()
     # Names that are lacking on both sides are asked for together, so that one answer is enough.
-    if len(unknown) == len(errors) and (others or are_one):
+    if len(unknown) == len(errors) and (len(errors) > 1 or are_one):
         return _unknown_on_sides(unknown, are_one)
-    if not others or "swapped" in first.options:  # which the other error would say again
-        return first
-    return InputError("; ".join(map(marked, (first, others[0]))))
-
-
-def _ids_of_other_types(error: UnknownFieldError, qrels: Any) -> Iterator[str]:
-    """Yield what to say if too few fields have values of the type of ids in the references."""
-    first = {
-        "query": getattr(qrels, "first_query", None),
-        "document": getattr(qrels, "first_id", None),
-    }
-    roles = {*error.roles, *error.chosen}
-    ids = {role: value for role, value in first.items() if role in roles and value is not None}
-    values = {error.chosen.get(role) for role in ("score", "relevance")}
-    examples = [example for path, example in error.examples.items() if path not in values]
-    if any(isinstance(example, (list, tuple, Mapping)) for example in examples):
-        return  # whose values may be ids
-    needed = Counter(id_kind(type(value)) for value in ids.values())
-    if needed - Counter(id_kind(type(example)) for example in examples):
-        like = " and ".join(f"{role} {shown(value)}" for role, value in ids.items())
-        yield f"ids must be of the type of those in the references, {like}"
+    return next(iter(errors.values()))
 
 
 def _unknown_on_sides(errors: Mapping[str, UnknownFieldError], are_one: bool) -> InputError:
     """Return one error for the fields that are not clear on several sides, or on one log."""
-    roles: dict[str, Any] = {}
+    roles: set[str] = set()
     words: list[str] = []
-    ways: dict[str, None] = {}
-    roles_of_qrels: Sequence[str] = ()
-    if "references" in errors and not are_one:
-        roles_of_qrels = errors["references"].roles
+    ways: list[str] = []
     for argument, error in errors.items():
-        ways.update(dict.fromkeys(error.ways))
-        for role in error.roles:
-            if argument != "references" and role in roles_of_qrels:
-                roles[role] = ("...", "...")
-            roles.setdefault(role, "...")
+        roles.update(error.roles)
+        ways += error.ways
+        if are_one and "." in str(error.chosen.get("document")):
+            # In a log, references and run may have their documents in two lists.
+            roles.add("document")
         places = [mark(argument), *error.places[1:]]
         words += [": ".join([*places, error.unclear]), error.fields]
-    document = str(next(iter(errors.values())).chosen.get("document", ""))
-    if are_one and ("document" in roles or "." in document):
-        # In a log, references and run may have their documents in two lists.
-        roles["document"] = ("...", "...")
-    write = fields_to_write({role: roles[role] for role in ROLES if role in roles}, list(ways))
+    names: dict[str, Any] = {role: "..." for role in ROLES if role in roles}
+    pair = ("...", "...")
+    if "document" in names and (are_one or "references" in errors):
+        names["document"] = pair
+    if "query" in names and "references" in errors and not are_one:
+        names["query"] = pair
+    write = fields_to_write(names, list(dict.fromkeys(ways)))
     return InputError("; ".join(dict.fromkeys([*words, write])))
 
 
@@ -892,20 +769,19 @@ def refuse_unused_fields(
     A side has no fields if it is a file of TREC, a mapping or a list of ids. `ids` are the
     arguments that may give a name in place of `fields`, such as ``query_ids="reader"``.
     """
-    for role, pair in check_fields(fields).items():
-        either = {"score": runs, "relevance": [qrels]}.get(role, [*runs, qrels, exclude])
-        sides = [(pair[0], either)]
-        if isinstance(fields[role], (list, tuple)):
-            sides = [(pair[0], runs), (pair[1], [qrels, exclude])]
-        for name, having in sides:
-            if name is None or any(_has_field(side, role, name) for side in having):
+    for role, (in_run, in_qrels) in check_fields(fields).items():
+        having: dict[str | None, list[Any]] = {in_run: [*runs]}  # the sides that may have a name
+        having.setdefault(in_qrels, []).extend([qrels, exclude])
+        having.pop(None, None)
+        for name, sides in having.items():
+            if any(_has_field(side, role, name) for side in sides):
                 continue
             argument = next((key for key, value in ids.items() if value == name), "")
             call = mark(argument, name) if argument else mark("fields", {role: name})
-            raise InputError(f"{call} names no field that is read; {_what_is_read(having)}")
+            raise InputError(f"{call} names no field that is read; {_what_is_read(sides)}")
 
 
-def _has_field(side: Any, role: str, name: str) -> bool:
+def _has_field(side: Any, role: str, name: Any) -> bool:
     """Return whether a side was read from a field of this name or path."""
     path = getattr(side, "fields", {}).get(role)
     if not isinstance(path, str):
@@ -916,9 +792,8 @@ def _has_field(side: Any, role: str, name: str) -> bool:
 
 def _what_is_read(sides: Sequence[Any]) -> str:
     """Return what sides that lack a field were read from, as an error says it."""
-    read: dict[Any, None] = {}
-    for side in sides:
-        read.update(dict.fromkeys(getattr(side, "fields", {}).values()))
+    fields = [getattr(side, "fields", {}).values() for side in sides]
+    read = dict.fromkeys(chain.from_iterable(fields))
     if read:
         return f"what is read are {brief(map(shown, read), ', ')}"
     return "files of TREC, mappings and lists tell queries and documents by their places"

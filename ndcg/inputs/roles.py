@@ -4,10 +4,8 @@ An object is a row with one document if the path of the document leads to an id,
 its documents if it leads to a list of ids, or to a mapping of ids to values.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from itertools import chain
-from numbers import Real
-from types import NoneType
+from collections.abc import Callable, Mapping, Sequence, Set
+from itertools import chain, zip_longest
 from typing import Any, NamedTuple
 
 from ..measure.labels import number_of_text
@@ -33,7 +31,6 @@ from .fields import (
     plain_name,
     plain_names,
     refuse_repeated_names,
-    without_model_scores,
 )
 from .ids import id_kind
 from .objects import first_in, is_list, is_nested, is_object, to_list, values_at
@@ -61,11 +58,6 @@ class Roles(NamedTuple):
         """
         listed = to_list(fields)
         paths = chosen_fields(candidates, names, listed, there)
-        return cls.at(paths, fields, listed, names)
-
-    @classmethod
-    def at(cls, paths: dict[str, str], fields: Fields, listed: Fields, names: Names) -> "Roles":
-        """Return the roles of which the paths are given."""
         keys = {role: fields[path].keys for role, path in paths.items()}
         others = fields_without_role(listed, paths)
         return cls(keys.get("query"), keys["document"], keys.get(names.value), paths, others)
@@ -127,7 +119,7 @@ def chosen_columns(columns: Fields, names: Names, there: str) -> dict[str, Any]:
     """
     candidates: Candidates = {
         "query": names.candidates("query", columns, QUERY),
-        "document": _columns_of_documents(columns, names),
+        "document": names.candidates("document", columns, _document_or_list(names.kind)),
     }
     if names.has_no_query:
         call = mark("fields", {"query": None})
@@ -138,16 +130,6 @@ def chosen_columns(columns: Fields, names: Names, there: str) -> dict[str, Any]:
     chosen = chosen_fields(candidates, names, columns, there)
     names.refuse_unknown_order(chosen.get("score"))
     return chosen
-
-
-def _columns_of_documents(columns: Fields, names: Names) -> list[Any]:
-    """Return the columns that could hold the documents: an id per row, or a list of them."""
-    for level in range(2):
-        singular = names.candidates("document", columns, DOCUMENT[level : level + 1])
-        lists = names.candidates("document", columns, LISTS_OF_IDS[names.kind][level : level + 1])
-        if singular or lists:
-            return list(dict.fromkeys([*singular, *lists]))
-    return []
 
 
 # Hits
@@ -175,22 +157,11 @@ def roles_of_objects(
 
     The objects may have their queries already, as in a mapping by query.
     """
-    there = "the objects have"
-    if not have_queries and all(map(_is_single, fields.values())):  # as in a table
-        try:
-            columns = fields.leaves
-            return Roles.at(chosen_columns(columns, names, there), fields, columns, names)
-        except UnknownFieldError as error:
-            if "query" in error.roles:
-                single = "{query: hits}, or [hits] beside a list of one query"
-                error.add(f"if they are the hits of a single query, give {single}")
-            raise
     # First the documents: where they are tells what could be the query and the values.
     documents = _documents(fields, names)
     candidates: Candidates = {}
     if not have_queries:
         queries = _queries(fields, documents, names)
-        documents = [path for path in documents if path not in queries]
         if queries or not names.has_query_ids:
             candidates["query"] = queries
     if names.name("document") is None and len(documents) == 1:
@@ -198,42 +169,40 @@ def roles_of_objects(
     candidates["document"] = documents
     candidates |= _values(objects, fields, candidates, names)
     try:
-        roles = Roles.chosen(fields, candidates, names, there)
+        roles = Roles.chosen(fields, candidates, names, "the objects have")
     except UnknownFieldError as error:
-        error.add(*_ways_of_documents(objects, fields, candidates["document"], names))
         if "query" in error.roles:
-            by_order = f"{mark('fields', {'query': None})} matches queries by their order"
-            ids = names.way_without_query
-            error.add(f"{ids} names queries; if neither side names queries, {by_order}")
+            if all(map(_is_single, fields.values())):
+                single = "{query: hits}, or [hits] beside a list of one query"
+                error.add(f"if they are the hits of a single query, give {single}")
+            else:
+                by_order = f"{mark('fields', {'query': None})} matches queries by their order"
+                ids = names.way_without_query
+                error.add(f"{ids} names queries; if neither side names queries, {by_order}")
         raise
     names.refuse_unknown_order(roles.fields.get("score"), "field")
     if names.value in roles.fields:
-        _refuse_values_of_other_ids(objects, fields, roles, names.value)
+        _refuse_values_of_other_ids(fields, roles, names.value)
     if names.name(names.value) == roles.fields["document"]:
         roles.fields[names.value] = roles.fields["document"]  # a mapping of ids to values
     return roles
 
 
-def _refuse_values_of_other_ids(
-    objects: Sequence[Any], fields: Fields, roles: Roles, role: str
-) -> None:
-    """Raise an error for values that stand beside other ids than those of the documents."""
+def _refuse_values_of_other_ids(fields: Fields, roles: Roles, role: str) -> None:
+    """Raise an error for values in another list of objects, or in one that has ids beside it."""
     paths = roles.fields
     document, value = fields[paths["document"]], fields[paths[role]]
     if not holds_documents(document) or isinstance(value.example, Mapping):
         return
     # Values may stand in the same list, or in a list beside that of the documents.
-    beside_list = (document.list_path or document.keys)[:-1]
-    if _place_of(value) in (_place_of(document), beside_list):
+    place = _place_of(value)
+    if place in (_place_of(document), (document.list_path or document.keys)[:-1]):
         return
-    ids = values_at(objects, document.keys)
-    for path in fields_called(NAMES_OF_IDS | {plain_name(document.keys[-1])}, fields):
-        field = fields[path]
-        are_beside = _place_of(field) == _place_of(value) and holds_documents(field)
-        if are_beside and values_at(objects, field.keys) != ids:
-            problem = f"the {role} {paths[role]!r} stands beside {path!r}"
-            hint = f"whose ids differ from those of the document {paths['document']!r}"
-            raise InputError(f"{problem}, {hint}; name both of one list")
+    ids = fields_called(NAMES_OF_IDS | {plain_name(document.keys[-1])}, fields)
+    lists = [_place_of(fields[path]) for path in ids if holds_documents(fields[path])]
+    if value.lists or place in lists:
+        problem = f"the {role} {paths[role]!r} is in another list than {paths['document']!r}"
+        raise InputError(f"{problem}, the document; name both of one list")
 
 
 def other_ids(fields: Fields, roles: Roles, names: Names) -> list[str]:
@@ -264,30 +233,15 @@ def holds_documents(field: Field) -> bool:
     return _holder(field) != ""
 
 
-def _ways_of_documents(
-    objects: Sequence[Any], fields: Fields, documents: Sequence[str], names: Names
-) -> Iterator[str]:
-    """Yield what an error says about the fields that could be the documents: none, or one."""
-    if len(documents) == 1:
-        ids = values_at(objects, fields[documents[0]].keys)
-        # The other spans of a trace are no queries.
-        if None in ids:
-            without = f"objects such as that at position {ids.index(None)} have no {documents[0]!r}"
-            yield f"{without}; if they are no queries, leave them out"
-    elif not documents and names.takes_query_ids:
-        if sum(map(_is_list_of_numbers, fields.values())) > 1:
-            call = 'data=..., predictions="...", references="..."'
-            yield f"if documents have no ids, name the lists of scores and relevances, {call}"
-
-
-def _is_list_of_numbers(field: Field) -> bool:
-    values = field.example
-    return is_list(values) and len(values) > 0 and all(isinstance(one, Real) for one in values)
-
-
 def _is_single(field: Field) -> bool:
     """Return whether a field holds a single value outside all lists, as the query does."""
     return not holds_documents(field) and not field.has_fields
+
+
+def _document_or_list(kind: str) -> Groups:
+    """Return the names of an id of a document, or of a list of ids."""
+    groups = zip_longest(DOCUMENT, LISTS_OF_IDS[kind], fillvalue=())
+    return tuple((*names, *names_of_lists) for names, names_of_lists in groups)
 
 
 def _queries(fields: Fields, documents: Sequence[str], names: Names) -> list[str]:
@@ -302,26 +256,25 @@ def _documents(fields: Fields, names: Names) -> list[str]:
         named = _named("document", name, fields, names)
         if named or not names.given["document"].is_shared:
             return named
-    by_holder: dict[str, list[str]] = {"hits": [], "list": [], "mapping": [], "": []}
-    list_of_values = _list_of_named_values(fields, names)
-    for path in fields.leaves:
-        if list_of_values in ((), fields[path].list_path):
-            by_holder[_holder(fields[path])].append(path)
-    in_lists = fields.among(by_holder["list"])
-    standard: list[tuple[Fields, Groups]] = [
-        (fields.among(by_holder["hits"]), DOCUMENT_OF_HITS),
-        (fields.among([*by_holder["mapping"], *by_holder[""]]), DOCUMENT),
-        (in_lists, LISTS_OF_IDS[names.kind]),
-        (in_lists, DOCUMENT),
+    kinds: list[tuple[Fields, Groups]] = [
+        (_held_in("hits", fields), DOCUMENT_OF_HITS),
+        (_held_in("list", fields), _document_or_list(names.kind)),
+        (_held_in("", fields), DOCUMENT),
     ]
     # Full names come before bare ones, wherever they stand.
     for level in range(2):
         present: list[str] = []
-        for possible, groups in standard:
-            present += names.candidates("document", possible, groups[level : level + 1])
+        for held, groups in kinds:
+            present += names.candidates("document", held, groups[level : level + 1])
         if present:
             return present
     return []
+
+
+def _held_in(holder: str, fields: Fields) -> Fields:
+    """Return the fields without fields that hold documents in some way."""
+    leaves = fields.leaves.items()
+    return Fields((path, field) for path, field in leaves if _holder(field) == holder)
 
 
 def _named(role: str, name: str, fields: Fields, names: Names) -> list[str]:
@@ -331,48 +284,29 @@ def _named(role: str, name: str, fields: Fields, names: Names) -> list[str]:
     return names.candidates(role, fields.leaves, ())
 
 
-def _list_of_named_values(fields: Fields, names: Names) -> Keys:
-    """Return the path to the list of the values that `fields` names; empty if there is none."""
-    if names.name(names.value) is None:
-        return ()
-    named = names.candidates(names.value, fields.leaves, ())
-    return fields[named[0]].list_path if len(named) == 1 else ()
-
-
 def _rankings_elsewhere(fields: Fields, document: str, names: Names) -> list[str]:
     """Return fields of other lists that could be the documents of this side.
 
     There are such only if the chosen list has values of the other side: a log may hold the run
     under other names, and the references under standard ones.
     """
-    chosen = fields[document].list_path
-    if not chosen:
-        return []
-    by_list: dict[Keys, list[str]] = {}
-    for path, field in fields.leaves.items():
-        by_list.setdefault(field.list_path, []).append(path)
+    chosen = fields[document]
     values_of_other_side = PLAIN_RELEVANCES if names.kind == "run" else PLAIN_SCORES
-    if not fields_called(values_of_other_side, fields.among(by_list[chosen])):
+    if not chosen.lists or not fields_called(values_of_other_side, _beside(chosen, fields)):
         return []
     elsewhere = []
-    for start, paths in by_list.items():
-        depth = min(len(start), len(chosen))
-        if not start:
-            elsewhere += [path for path in paths if are_scored_pairs(fields[path].example)]
-        elif start[:depth] == chosen[:depth]:
-            continue  # one is within the other
-        elif any(_is_number(fields[path].example) for path in paths):
-            elsewhere += [path for path in paths if id_kind(type(fields[path].example))]
+    for path, field in fields.leaves.items():
+        is_outside = field.keys[: chosen.lists[0]] != chosen.keys[: chosen.lists[0]]
+        is_id = field.lists and id_kind(type(field.example))
+        if is_outside and (is_id or are_pairs(field.example)):
+            elsewhere.append(path)
     return elsewhere
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool)
-
-
-def are_scored_pairs(row: Any) -> bool:
-    """Return whether a list holds pairs of an id and a number."""
-    return are_pairs(row) and _is_number(row[0][1])
+def _beside(field: Field, fields: Fields) -> Fields:
+    """Return the fields in the list of a field, or outside all lists if it is in none."""
+    leaves = fields.leaves.items()
+    return Fields((path, one) for path, one in leaves if one.list_path == field.list_path)
 
 
 # The values of documents
@@ -387,71 +321,54 @@ def _values(
     if names.has_no_value:
         return {}
     if len(documents) != 1:  # one error names all that is not clear
-        return {role: names.candidates(role, fields.leaves, names.values())}
+        return {role: names.candidates(role, fields.leaves, names.values(1))}
     document = fields[documents[0]]
-    holder = _holder(document)
-    if holder == "mapping":
+    if isinstance(document.example, Mapping):
         return {}
     name = names.name(role)
     if are_pairs(document.example) and name in (None, documents[0]):
         return {}
     if name is not None:
         return {role: _named(role, name, fields, names)}
-    if holder == "list":
-        return _lists_beside(objects, fields, document, names)
-    queries = candidates.get("query", ())
-    beside = []
-    others = 0
-    depth = len(document.list_path)
+    known = (*candidates.get("query", ()), *documents)
+    others = []
     for path, field in fields.leaves.items():
-        if path in queries or field.list_path[:depth] != document.list_path:
-            continue
-        others += path not in documents
-        if field.list_path == document.list_path:
-            beside.append(path)
+        is_within = field.list_path[: len(document.list_path)] == document.list_path
+        if is_within and path not in known:
+            others.append(path)
     # Hits that have ids alone may have their values in a list beside them.
-    if others == 0 and len(document.lists) == 1:
+    if _holder(document) == "list" or (len(document.lists) == 1 and not others):
         return _lists_beside(objects, fields, document, names)
-    return _values_beside(fields.among(beside), documents, others, names)
+    return _values_beside(_beside(document, fields), known, len(others), names)
 
 
 def _values_beside(
-    beside_id: Fields, documents: Sequence[str], number_beside: int, names: Names
+    beside_id: Fields, known: Sequence[str], number_beside: int, names: Names
 ) -> Candidates:
     """Return the fields beside the id of a document that could hold its value.
 
     Args:
         beside_id: the fields of the object that has the id.
-        documents: the fields that could hold the id.
+        known: the fields among them that have another role.
         number_beside: how many other fields stand beside the id, also in lists.
         names: the names of the side.
     """
     role = names.value
-    if names.has_no_value:
+    is_named = names.name(role) is not None
+    # Of ids alone the order counts, or all are relevant.
+    if names.has_no_value or (number_beside == 0 and not is_named):
         return {}
-    if number_beside == 0 and names.name(role) is None:
-        return {}  # ids alone: their order counts, or all are relevant
-    values = names.candidates(role, beside_id, names.values())
-    values = [path for path in values if path not in documents]
-    if role == "score" and values and names.name(role) is None:
-        values += _other_scores(values, beside_id, names)
-    return {role: without_model_scores(values, number_beside, beside_id, names)}
+    values = names.candidates(role, beside_id, names.values(number_beside))
+    values = [path for path in values if path not in known]
+    if role == "score" and values and not is_named:
+        values = list(dict.fromkeys([*values, *_called_scores(beside_id, names)]))
+    return {role: values}
 
 
-def _other_scores(scores: Sequence[Any], fields: Fields, names: Names) -> Iterator[Any]:
-    """Yield the other fields of numbers that are called scores, as a cross-score of a reranker."""
-    for path, name in fields.names.items():
-        if path in scores or path in names.given_names or not name.endswith("score"):
-            continue
-        example = fields[path].example
-        if isinstance(example, str):
-            example = number_of_text(example)
-            if example is None:
-                continue
-        # Columns are told by their names first; a field of objects that is always null is none.
-        is_there = example is not None or fields.are_columns
-        if is_there and isinstance(example, (Real, NoneType)):
-            yield path
+def _called_scores(fields: Fields, names: Names) -> list[str]:
+    """Return all fields that are called scores, as that of a reranker beside another."""
+    scores = [path for path, name in fields.telling.items() if name.endswith("score")]
+    return [path for path in scores if path not in names.given_names]
 
 
 def _lists_beside(
@@ -459,40 +376,40 @@ def _lists_beside(
 ) -> Candidates:
     """Return the lists and mappings beside a list of ids, or of hits, that could hold their values.
 
-    Those are as long as the list, or have the ids as keys, in the objects that have both: in all,
-    or in half of them, where reading raises the error of the others. There need be none.
-    Nothing tells if objects with values stand beside a list of ids.
+    Those are as long as the list, or have the ids as keys, in one of the objects at least. Text
+    must be so in all of them. There need be none. Nothing tells if objects with values stand beside
+    a list of ids.
     """
     list_of_ids = document.list_path or document.keys
     start = list_of_ids[:-1]
+    graded = Fields()  # in lists of objects beside it
+    for path, field in fields.leaves.items():
+        if field.lists and field.list_path[:-1] == start:
+            graded[path] = field
+    if names.candidates(names.value, graded, names.values(len(graded))):
+        return {names.value: []}
     ids = values_at(objects, document.keys)
     beside = []
-    graded = Fields()  # in lists of objects beside it
-    for path, field in fields.items():
-        if not field.has_fields and field.list_path and field.list_path[:-1] == start:
-            graded[path] = field
-        if field.keys == list_of_ids or field.keys[:-1] != start:
+    for path, field in to_list(fields).items():
+        is_beside = field.keys[:-1] == start and field.keys != list_of_ids
+        if not is_beside or plain_name(field.keys[-1]) in NAMES_OF_LISTS:
             continue
-        if plain_name(field.keys[-1]) in NAMES_OF_LISTS:
-            continue
-        values = values_at(objects, field.keys)
-        pairs = [pair for pair in zip(ids, values, strict=True) if pair[0] and pair[1]]
-        fitting = sum(_could_be_values(value, row, names) for row, value in pairs)
-        # Lists of text, such as contexts, are more often as long as the ids without being values.
-        needed = len(pairs) if _holds_text(field.example) else len(pairs) / 2
-        if len(pairs) > 0 and fitting >= needed:
+        fitting = {
+            _could_be_values(values, row, names)
+            for row, values in zip(ids, values_at(objects, field.keys), strict=True)
+            if row and values
+        }
+        # Text, such as contexts, may be as long as the ids by chance.
+        if fitting == {True} or (True in fitting and not _holds_text(field.example)):
             beside.append(path)
-    values_in_objects = names.candidates(names.value, graded, names.values())
-    if without_model_scores(values_in_objects, len(graded), graded, names):
-        return {names.value: []}
     if not beside:
         return {}
-    standard = (*names.values(in_lists=True), *names.values())
+    standard = (*names.values_in_lists, *names.values(1))
     return {names.value: names.candidates(names.value, fields.among(beside), standard)}
 
 
 def _holds_text(values: Any) -> bool:
-    return is_list(values) and any(isinstance(value, str) for value in values)
+    return isinstance(first_in(values), str)
 
 
 def _could_be_values(values: Any, ids: Any, names: Names) -> bool:
@@ -501,9 +418,7 @@ def _could_be_values(values: Any, ids: Any, names: Names) -> bool:
         return False
     if isinstance(values, Mapping):
         return {*ids} <= values.keys()
-    if not is_list(values) or len(values) != len(ids):
-        return False
-    if any(map(is_nested, values)):
+    if not is_list(values) or len(values) != len(ids) or is_nested(values[0]):
         return False
     if names.kind == "run" and _holds_text(values):
         # Text beside what was retrieved is content, unless it is the same ids in another order.
