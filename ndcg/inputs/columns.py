@@ -11,7 +11,6 @@ from contextlib import suppress
 from decimal import Decimal
 from itertools import chain
 from numbers import Integral, Real
-from operator import attrgetter
 from types import NoneType
 from typing import Any, NamedTuple
 
@@ -23,8 +22,7 @@ from numpy.typing import NDArray
 from ..measure.labels import Labels, instead_of_text, number_of_text
 from ..measure.messages import InputError, mark, raise_unless_of_values, shown
 from ..measure.ties import Mask
-from .ids import id_kind
-from .sources import ARROW, Widened, converted, is_one_column, plain_in_order
+from .sources import Widened, are_lists, converted, is_one_column, plain_in_order
 
 # describes a query, by its index, and a document in it, by its position or None
 Place = Callable[[int, int | None], str]
@@ -119,7 +117,8 @@ def read_column(
     """Read values with a row for a query; text in them is one of the labels."""
     values = _combined(values)
     if isinstance(values, pa.Array):
-        return _from_arrow(argument, values, ignore_index, labels, place)
+        values, offsets = _values_of_lists(argument, values)
+        return _read(argument, values, offsets, place or numbered, ignore_index, labels)
     if isinstance(values, np.ndarray):
         if values.dtype.kind not in TEXTS_AND_OBJECTS:
             return _from_array(argument, values, ignore_index)
@@ -132,15 +131,7 @@ def read_column(
         )
     if set(map(type, values)) <= {list, tuple}:
         return _from_lists(argument, values, ignore_index, labels)
-    if not _are_arrays(values):
-        values = [_one_query(f"{argument}: query {query}", row) for query, row in enumerate(values)]
-    if _are_arrays(values):
-        return _from_arrays(argument, values, ignore_index, labels)
-    return _from_lists(argument, _as_lists(argument, values), ignore_index, labels)
-
-
-def _are_arrays(rows: Sequence[Any]) -> bool:
-    return all(issubclass(kind, np.ndarray) for kind in set(map(type, rows)))
+    return _from_rows(argument, values, ignore_index, labels)
 
 
 def read_flat_column(
@@ -157,35 +148,71 @@ def read_flat_column(
     values = _combined(values)
     if is_one_column(values):
         values = values.reshape(-1)
-    if isinstance(values, pa.Array) and not pa.types.is_nested(values.type):
-        if id_kind(value_type(values.type)) != "text":
-            query = pa.LargeListArray.from_arrays([0, len(values)], values)
-            return _from_arrow(argument, query, ignore_index, labels, place)
-        values = values.to_pylist()
-    if isinstance(values, np.ndarray) and values.ndim == 1:
-        if values.dtype.kind not in TEXTS_AND_OBJECTS:
-            return _from_arrays(argument, [values], ignore_index)
-        values = values.tolist()  # None if masked
-    if not isinstance(values, (list, tuple)):
-        raise _not_flat(argument, f"{_form(values)}{logits_hint(argument, values)}")
-    if values and (isinstance(values[0], (list, tuple)) or getattr(values[0], "ndim", None)):
-        raise _not_flat(argument, f"lists such as {shown(values[0])}")
-    if labels is not None:
-        # An empty cell is no label, as in files.
-        values = [None if value == "" else value for value in values]
+    _refuse_nested(argument, values)
     offsets = offsets_of([len(values)])
-    return read_numbers(argument, [values], offsets, place, ignore_index, labels, in_column=True)
+    return _read(argument, values, offsets, place, ignore_index, labels, in_column=True)
 
 
-def _not_flat(argument: str, given: str) -> InputError:
-    return InputError(f"{mark(argument)} must be flat, one number per document; got {given}")
-
-
-def _form(values: Any) -> str:
-    """Return what a message calls values that are no list."""
+def _refuse_nested(argument: str, values: Any) -> None:
+    """Raise an error for values that are not one per document."""
+    is_sequence = isinstance(values, (list, tuple, np.ndarray, pa.Array))
+    if is_sequence and getattr(values, "ndim", 1) == 1:
+        if len(values) == 0 or not are_lists(values[:1]):
+            return
+    form: Any = getattr(values, "type", type(values).__name__)
     if isinstance(values, np.ndarray):
-        return f"shape {values.shape}"
-    return str(getattr(values, "type", type(values).__name__))
+        form = f"shape {values.shape}"
+    elif isinstance(values, (list, tuple)):
+        form = f"lists such as {shown(values[0])}"
+    problem = f"{mark(argument)} must be flat, one number per document"
+    raise InputError(f"{problem}; got {form}{logits_hint(argument, values)}")
+
+
+def _read(
+    argument: str,
+    values: Any,
+    offsets: NDArray[np.int64],
+    place: Place,
+    ignore_index: float | None,
+    labels: Labels | None,
+    in_column: bool = False,
+) -> Column:
+    """Read values of several queries, one after the other, in an array, a list or Arrow's array."""
+    if isinstance(values, pa.Array):
+        values = _array_of_arrow(values)
+    if isinstance(values, np.ndarray):
+        if values.dtype.kind not in TEXTS_AND_OBJECTS:
+            return _of_array(argument, values, offsets, ignore_index)
+        values = values.tolist()  # None if masked
+    return read_numbers(
+        argument, [values], offsets, place, ignore_index, labels, in_column=in_column
+    )
+
+
+def _of_array(
+    argument: str, values: NDArray[Any], offsets: NDArray[np.int64], ignore_index: float | None
+) -> Column:
+    """Read an array of the values of several queries."""
+    present = ~np.ma.getmaskarray(values) if np.ma.is_masked(values) else None
+    numbers = numeric_array(argument, values)
+    return Column(numbers, offsets, present, is_padding(values, ignore_index))
+
+
+def _array_of_arrow(values: pa.Array) -> Any:
+    """Return numbers as an array, which is masked where they are null; others as a list."""
+    if pa.types.is_null(values.type):  # all values are missing
+        values = values.cast(pa.float64())
+    elif pa.types.is_decimal(values.type):
+        with suppress(pa.ArrowInvalid):  # reading one by one raises the error
+            values = without_decimals(values)
+    is_truth = pa.types.is_boolean(values.type)
+    if not (is_truth or pa.types.is_integer(values.type) or pa.types.is_floating(values.type)):
+        return values.to_pylist()
+    if not values.null_count:
+        return values.to_numpy(zero_copy_only=False)
+    mask = values.is_null().to_numpy(zero_copy_only=False)
+    numbers = values.fill_null(False if is_truth else 0).to_numpy(zero_copy_only=False)
+    return np.ma.MaskedArray(numbers, mask)
 
 
 def logits_hint(argument: str, values: Any) -> str:
@@ -214,85 +241,55 @@ TEXTS_AND_OBJECTS = "OUT"  # kinds of types of arrays that are read as lists
 
 def _one_query(argument: str, values: Any) -> Any:
     """Return one query of a list, an array of another library as a NumPy array."""
-    values = plain_in_order(argument, values)
-    if not isinstance(values, ARROW):
-        return values
-    if not values.null_count:
-        return values.to_numpy(zero_copy_only=False)
-    if not _is_numeric(values.type):
-        return values.to_pylist()
-    mask = values.is_null().to_numpy(zero_copy_only=False)
-    return np.ma.MaskedArray(_filled(values).to_numpy(zero_copy_only=False), mask)
+    values = _combined(plain_in_order(argument, values))
+    return _array_of_arrow(values) if isinstance(values, pa.Array) else values
 
 
 def _from_array(argument: str, values: NDArray[Any], ignore_index: float | None) -> Column:
     """Read a 2-D array, without a copy if its rows are contiguous."""
     if values.ndim != 2:
         problem = f"{mark(argument)} must be 2-D, one row of documents per query"
-        given = f"{values.ndim}-D of shape {values.shape}"
-        if values.ndim == 1:
-            given += f"; {NOT_NESTED}"
-        if argument == "references" and values.ndim == 1 and values.dtype.kind in "iu":
-            sets = "[{int(label)} for label in references]"
-            given += f"; if each is the class of a query, give sets, {sets}"
-        raise InputError(f"{problem}; got {given}")
+        hint = NOT_NESTED if values.ndim == 1 else ""
+        raise InputError(f"{problem}; got {values.ndim}-D of shape {values.shape}", hint=hint)
     offsets = np.arange(len(values) + 1) * values.shape[1]
-    values = np.ravel(values)  # copied only if rows are not adjacent in memory
-    numbers = numeric_array(argument, values)
-    present = ~np.ma.getmaskarray(values) if np.ma.is_masked(values) else None
-    return Column(numbers, offsets, present, is_padding(values, ignore_index))
+    # copied only if rows are not adjacent in memory
+    return _of_array(argument, np.ravel(values), offsets, ignore_index)
 
 
-def _from_arrays(
+def _from_rows(
     argument: str,
-    rows: Sequence[NDArray[Any]],
+    rows: Sequence[Any],
     ignore_index: float | None,
     labels: Labels | None = None,
 ) -> Column:
-    """Read one 1-D array per query."""
-    row_types = list(map(attrgetter("dtype"), rows))
-    # Comparing types is faster than hashing them.
-    are_alike = row_types.count(row_types[0]) == len(row_types)
-    types = [row_types[0]] if are_alike else list(dict.fromkeys(row_types))
-    if any(dtype.kind in TEXTS_AND_OBJECTS for dtype in types):
-        return _from_lists(argument, _as_lists(argument, rows), ignore_index, labels)
-    _check_dimensions(argument, rows)
-    number_types = {}
-    for dtype in types:
-        query = row_types.index(dtype)
-        number_types[dtype] = numeric_array(f"{argument}: query {query}", rows[query]).dtype
+    """Read one array of any library, or one list, per query."""
+    if not all(issubclass(kind, np.ndarray) for kind in set(map(type, rows))):
+        rows = [_one_query(f"{argument}: query {query}", row) for query, row in enumerate(rows)]
+    types = {getattr(row, "dtype", None) for row in rows}
+    if any(dtype is None or dtype.kind in TEXTS_AND_OBJECTS for dtype in types):
+        return _from_lists(argument, rows, ignore_index, labels)
+    for query, row in enumerate(rows):
+        if row.ndim != 1:
+            problem = f"must be a 1-D array of documents; got {row.ndim}-D"
+            raise InputError(problem, argument, f"query {query}")
+    offsets = offsets_of(np.fromiter(map(len, rows), np.int64))
     kinds = set(map(type, rows))
-    present = None
-    arrays = rows
-    if kinds != {np.ndarray} or any(old != new for old, new in number_types.items()):
-        if any(map(np.ma.is_masked, rows)):
-            present = ~np.concatenate([np.ma.getmaskarray(row) for row in rows])
-        arrays = [np.asarray(row, number_types[row.dtype]) for row in rows]
-    values = _concatenated(arrays, are_alike)
-    if len(types) > 1 and values.dtype.kind == "f" and _hold_large_integers(arrays):
-        return _from_lists(argument, _as_lists(argument, rows), ignore_index, labels)
-    if ignore_index is None:
-        padding = None
-    elif types == [values.dtype] and Widened not in kinds:
-        padding = is_padding(values, ignore_index)
-    else:
-        # Padding is compared in the type of its row, which is not the type of all values.
-        padding = np.concatenate([is_padding(row, ignore_index) for row in rows])
-    return Column(values, offsets_of(np.fromiter(map(len, rows), np.int64)), present, padding)
-
-
-def _check_dimensions(argument: str, rows: Sequence[NDArray[Any]]) -> None:
-    dimensions = list(map(attrgetter("ndim"), rows))
-    if dimensions.count(1) == len(dimensions):
-        return
-    for query, dimension in enumerate(dimensions):
-        if dimension != 1:
-            problem = f"must be a 1-D array of documents; got {dimension}-D"
-            hint = ""
-            if dimension == 2 and {row.shape for row in rows} == {(len(rows[0]), 2)}:
-                outputs = "np.stack([output[:, 1] for output in predictions], axis=1)"
-                hint = f"of predict_proba with several outputs, give {outputs}"
-            raise InputError(problem, argument, f"query {query}", hint=hint)
+    if len(types) == 1 and Widened not in kinds:
+        concatenated = _concatenated if kinds == {np.ndarray} else np.ma.concatenate
+        return _of_array(argument, concatenated(rows), offsets, ignore_index)
+    # Padding is compared in the type of its row, which is not the type of all values.
+    columns = []
+    for query, row in enumerate(rows):
+        columns.append(_of_array(f"{argument}: query {query}", row, offsets, ignore_index))
+    arrays = [column.values for column in columns]
+    values = np.concatenate(arrays)
+    if values.dtype.kind == "f" and _hold_large_integers(arrays):
+        return _from_lists(argument, rows, ignore_index, labels)
+    present = [mask_of(len(column.values), column.present) for column in columns]
+    padding = None
+    if ignore_index is not None:
+        padding = np.concatenate([column.padding for column in columns])
+    return Column(values, offsets, unless_all(np.concatenate(present)), padding)
 
 
 def _hold_large_integers(arrays: Sequence[NDArray[Any]]) -> bool:
@@ -300,51 +297,15 @@ def _hold_large_integers(arrays: Sequence[NDArray[Any]]) -> bool:
     return any(array.dtype.kind in "iu" and beyond_2_53(array).any() for array in arrays)
 
 
-def _concatenated(arrays: Sequence[Any], are_alike: bool) -> NDArray[Any]:
-    """Concatenate arrays; of one type by their bytes, which is faster if they are short."""
-    if len(arrays) == 1:
-        return np.asarray(arrays[0])
-    if are_alike:
-        with suppress(TypeError, BufferError):  # raised for arrays with strides
-            return np.frombuffer(b"".join(arrays), arrays[0].dtype)
+def _concatenated(arrays: Sequence[Any]) -> NDArray[Any]:
+    """Concatenate arrays of one type by their bytes, which is faster if they are short."""
+    with suppress(TypeError, BufferError):  # raised for arrays with strides
+        return np.frombuffer(b"".join(arrays), arrays[0].dtype)
     return np.concatenate(arrays)
 
 
-def _from_arrow(
-    argument: str,
-    lists: pa.Array,
-    ignore_index: float | None,
-    labels: Labels | None = None,
-    place: Place | None = None,
-) -> Column:
-    """Read an Arrow list array, without a copy of its values."""
-    lists = _checked_lists(argument, lists)
-    offsets = lists.offsets.to_numpy().astype(np.int64)
-    values = lists.values[offsets[0] : offsets[-1]]
-    offsets -= offsets[0]
-    kind = value_type(values.type)
-    if pa.types.is_null(values.type):  # all values are missing
-        values = values.cast(pa.float64())
-    elif pa.types.is_decimal(kind):
-        with suppress(pa.ArrowInvalid):  # reading one by one raises the error
-            values = without_decimals(values)
-    if not _is_numeric(values.type):
-        if id_kind(kind) == "text" or pa.types.is_decimal(kind):
-            rows = [values.to_pylist()]
-            return read_numbers(argument, rows, offsets, place or numbered, ignore_index, labels)
-        given = shown(str(values.type))[1:-1]
-        problem = f"{mark(argument)} must hold numbers; got {given}"
-        raise InputError(f"{problem}; convert them to float64")
-    present = None
-    if values.null_count:
-        present = values.is_valid().to_numpy(zero_copy_only=False)
-        values = _filled(values)
-    array = values.to_numpy(zero_copy_only=False)
-    return Column(array, offsets, present, is_padding(array, ignore_index))
-
-
-def _checked_lists(argument: str, lists: pa.Array) -> pa.Array:
-    """Return an Arrow array as one of lists with offsets, a list for every query."""
+def _values_of_lists(argument: str, lists: pa.Array) -> tuple[pa.Array, NDArray[np.int64]]:
+    """Return the values in an Arrow array of lists, without a copy, and their offsets."""
     if any(is_other_list(lists.type) for is_other_list in OTHER_LISTS):
         lengths = pc.fill_null(pc.list_value_length(lists), 0).to_pylist()
         lists = pa.LargeListArray.from_arrays(
@@ -358,7 +319,8 @@ def _checked_lists(argument: str, lists: pa.Array) -> pa.Array:
         query = int(np.flatnonzero(lists.is_null())[0])
         hint = "give a list, empty if nothing was retrieved or judged"
         raise InputError(f"query {query} is None; {hint}", argument)
-    return lists
+    offsets = lists.offsets.to_numpy().astype(np.int64)
+    return lists.values[offsets[0] : offsets[-1]], offsets - offsets[0]
 
 
 def without_decimals(values: "pa.Array | pa.ChunkedArray") -> "pa.Array | pa.ChunkedArray":
@@ -394,31 +356,17 @@ def value_type(kind: pa.DataType) -> pa.DataType:
     return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
-def _is_numeric(kind: pa.DataType) -> bool:
-    return bool(
-        pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)
-    )
-
-
-def _filled(values: "pa.Array | pa.ChunkedArray") -> "pa.Array | pa.ChunkedArray":
-    """Return numbers with 0 for nulls."""
-    return values.fill_null(False if pa.types.is_boolean(values.type) else 0)
-
-
 def _from_lists(
     argument: str,
-    lists: Sequence[Sequence[Any]],
+    rows: Sequence[Any],
     ignore_index: float | None,
     labels: Labels | None,
 ) -> Column:
-    """Read nested lists of numbers and None."""
-    offsets = offsets_of(np.fromiter(map(len, lists), np.int64))
-    return read_numbers(argument, lists, offsets, ignore_index=ignore_index, labels=labels)
-
-
-def _as_lists(argument: str, rows: Sequence[Any]) -> list[Sequence[Any]]:
-    """Return the queries of which some are arrays as lists."""
-    return [_list_of_query(argument, query, row) for query, row in enumerate(rows)]
+    """Read nested lists of numbers and None, of which some may be arrays."""
+    if not set(map(type, rows)) <= {list, tuple}:
+        rows = [_list_of_query(argument, query, row) for query, row in enumerate(rows)]
+    offsets = offsets_of(np.fromiter(map(len, rows), np.int64))
+    return read_numbers(argument, rows, offsets, ignore_index=ignore_index, labels=labels)
 
 
 def _list_of_query(argument: str, query: int, row: Any) -> Sequence[Any]:
@@ -498,8 +446,8 @@ def _plain_numbers(
                 return Column(array, offsets, padding=is_padding(array, ignore_index))
         if types <= {int, float, NoneType}:
             number_type = pa.float64() if float in types else pa.int64()
-            lists = pa.array(rows, pa.large_list(number_type))
-            return _from_arrow("", lists, ignore_index)._replace(offsets=offsets)
+            numbers = pa.array(rows, pa.large_list(number_type)).flatten()
+            return _of_array("", _array_of_arrow(numbers), offsets, ignore_index)
     except BaseException as error:  # noqa: BLE001 - reading one by one raises the error
         raise_unless_of_values(error)
     return None
@@ -548,11 +496,10 @@ def _one_by_one(
     if wrong:
         row = next(row for row, value in enumerate(values) if type(value) in wrong)
         raise refused(row, _not_a_number(argument, given, values[row], labels))
-    if mask is not None:
-        # Without None, NumPy may store them exactly.
-        array = np.array(values)
-        if _holds_all(array):
-            return array, mask
+    # Without None, NumPy may store them exactly.
+    array = np.array(values)
+    if _holds_all(array):
+        return array, mask
     integers = _integers(values, kinds)
     if integers is not None:
         return integers, mask
@@ -570,6 +517,9 @@ def _python_values(values: list[Any], labels: Labels | None, in_column: bool) ->
     if not foreign:
         return values
     values = [number(value) if type(value) in foreign else value for value in values]
+    if labels is not None and in_column:
+        # An empty cell is no label, as in files.
+        values = [None if value == "" else value for value in values]
     if labels is not None:
         return labels.numbers(values)
     if in_column:
