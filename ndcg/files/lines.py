@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 import pyarrow.csv
 from numpy.typing import NDArray
 
-from ..inputs.fields import DECIMAL_COMMA, OR_READ_DECIMALS, VALUE, instead_of_relevance
+from ..inputs.fields import DECIMAL_COMMA, OR_READ_DECIMALS, VALUE
 from ..inputs.ids import filled_down
 from ..measure.labels import Labels
 from ..measure.messages import mark
@@ -334,8 +334,6 @@ def _problem(rows: Sequence[bytes], layout: Layout, labels: Labels | None) -> st
         if DECIMAL_COMMA.fullmatch(stripped) and layout.delimiter in ";\t":
             # Where commas separate columns, one in a number may mark its thousands.
             fault += OR_READ_DECIMALS
-        elif layout.kind == "qrels" and labels is None and layout.others:
-            fault += f"; {instead_of_relevance(layout.fields['relevance'], layout.others)}"
     return f"the {VALUE[layout.kind]} {shown_cell(value)} {fault}"
 
 

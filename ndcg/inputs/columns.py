@@ -221,7 +221,7 @@ def logits_hint(argument: str, values: Any) -> str:
     >>> logits_hint("predictions", np.zeros((8, 1)))
     ''
     """
-    if argument != "predictions" or getattr(values, "ndim", 0) != 2 or values.shape[1] != 2:
+    if argument != "predictions" or getattr(values, "shape", ())[1:] != (2,):
         return ""
     way = "give the difference of two logits, logits[:, 1] - logits[:, 0]"
     return f"; {way}, in a Trainer by preprocess_logits_for_metrics (docs/training.md)"
@@ -272,29 +272,16 @@ def _from_rows(
         if row.ndim != 1:
             problem = f"must be a 1-D array of documents; got {row.ndim}-D"
             raise InputError(problem, argument, f"query {query}")
-    offsets = offsets_of(np.fromiter(map(len, rows), np.int64))
     kinds = set(map(type, rows))
     if len(types) == 1 and Widened not in kinds:
+        offsets = offsets_of(np.fromiter(map(len, rows), np.int64))
         concatenated = _concatenated if kinds == {np.ndarray} else np.ma.concatenate
         return _of_array(argument, concatenated(rows), offsets, ignore_index)
+    column = _from_lists(argument, rows, None, labels)
+    if ignore_index is None:
+        return column
     # Padding is compared in the type of its row, which is not the type of all values.
-    columns = []
-    for query, row in enumerate(rows):
-        columns.append(_of_array(f"{argument}: query {query}", row, offsets, ignore_index))
-    arrays = [column.values for column in columns]
-    values = np.concatenate(arrays)
-    if values.dtype.kind == "f" and _hold_large_integers(arrays):
-        return _from_lists(argument, rows, ignore_index, labels)
-    present = [mask_of(len(column.values), column.present) for column in columns]
-    padding = None
-    if ignore_index is not None:
-        padding = np.concatenate([column.padding for column in columns])
-    return Column(values, offsets, unless_all(np.concatenate(present)), padding)
-
-
-def _hold_large_integers(arrays: Sequence[NDArray[Any]]) -> bool:
-    """Return whether arrays hold integers that float64 may round."""
-    return any(array.dtype.kind in "iu" and beyond_2_53(array).any() for array in arrays)
+    return column._replace(padding=np.concatenate([is_padding(row, ignore_index) for row in rows]))
 
 
 def _concatenated(arrays: Sequence[Any]) -> NDArray[Any]:
@@ -306,12 +293,7 @@ def _concatenated(arrays: Sequence[Any]) -> NDArray[Any]:
 
 def _values_of_lists(argument: str, lists: pa.Array) -> tuple[pa.Array, NDArray[np.int64]]:
     """Return the values in an Arrow array of lists, without a copy, and their offsets."""
-    if any(is_other_list(lists.type) for is_other_list in OTHER_LISTS):
-        lengths = pc.fill_null(pc.list_value_length(lists), 0).to_pylist()
-        lists = pa.LargeListArray.from_arrays(
-            pa.array(offsets_of(lengths)), lists.flatten(), mask=lists.is_null()
-        )
-    if not (pa.types.is_list(lists.type) or pa.types.is_large_list(lists.type)):
+    if not any(is_kind(lists.type) for is_kind in KINDS_OF_LISTS):
         kind = shown(str(lists.type))[1:-1]
         problem = f"{mark(argument)} must be a column of lists, one per query; got {kind}"
         raise InputError(f"{problem}; for a row per document give {mark('query_ids')}")
@@ -319,8 +301,7 @@ def _values_of_lists(argument: str, lists: pa.Array) -> tuple[pa.Array, NDArray[
         query = int(np.flatnonzero(lists.is_null())[0])
         hint = "give a list, empty if nothing was retrieved or judged"
         raise InputError(f"query {query} is None; {hint}", argument)
-    offsets = lists.offsets.to_numpy().astype(np.int64)
-    return lists.values[offsets[0] : offsets[-1]], offsets - offsets[0]
+    return lists.flatten(), offsets_of(pc.list_value_length(lists).to_numpy(zero_copy_only=False))
 
 
 def without_decimals(values: "pa.Array | pa.ChunkedArray") -> "pa.Array | pa.ChunkedArray":
@@ -348,7 +329,13 @@ def without_decimals(values: "pa.Array | pa.ChunkedArray") -> "pa.Array | pa.Chu
 NOT_NESTED = (
     f"for a single query, wrap it in a list, for a row per document give {mark('query_ids')}"
 )
-OTHER_LISTS = (pa.types.is_fixed_size_list, pa.types.is_list_view, pa.types.is_large_list_view)
+KINDS_OF_LISTS = (
+    pa.types.is_list,
+    pa.types.is_large_list,
+    pa.types.is_fixed_size_list,
+    pa.types.is_list_view,
+    pa.types.is_large_list_view,
+)
 
 
 def value_type(kind: pa.DataType) -> pa.DataType:
@@ -383,7 +370,6 @@ def _list_of_query(argument: str, query: int, row: Any) -> Sequence[Any]:
 
 
 MANY = 1 << 9  # fewer numbers are read faster one by one
-FLOATS_AND_INTEGERS = (float, Integral, np.float32, np.float16)
 
 
 def numbered(query: int, position: int | None) -> str:
@@ -504,7 +490,7 @@ def _one_by_one(
     if integers is not None:
         return integers, mask
     floats = _nearest_floats(values)
-    rounded = _first_rounded(values, floats, kinds)
+    rounded = _first_rounded(values, floats)
     if rounded is not None:
         raise refused(rounded, "would be rounded; give floats, or all integers of at most 64 bits")
     return floats, mask
@@ -546,18 +532,12 @@ def _nearest_floats(values: list[Any]) -> NDArray[np.float64]:
         return np.array([float(value) if abs(value) < 2**1023 else math.inf for value in values])
 
 
-def _first_rounded(values: list[Any], floats: NDArray[Any], kinds: Set[type]) -> int | None:
+def _first_rounded(values: list[Any], floats: NDArray[Any]) -> int | None:
     """Return the row of the first number that a float does not hold exactly."""
-    rows: Iterable[int] = range(len(values))
-    if all(issubclass(kind, FLOATS_AND_INTEGERS) for kind in kinds):
-        # Others, such as fractions, may be rounded anywhere.
-        rows = np.flatnonzero(beyond_2_53(floats) | np.isinf(floats)).tolist()
-    for row in rows:
-        value = values[row]
-        if isinstance(value, Integral):
-            value = int(value)
-        is_nan = value != value
-        if float(floats[row]) != value and not is_nan:
+    for row, (value, nearest) in enumerate(zip(values, floats.tolist(), strict=True)):
+        exact = int(value) if isinstance(value, Integral) else value
+        is_nan = exact != exact
+        if nearest != exact and not is_nan:
             return row
     return None
 
@@ -586,9 +566,9 @@ def number(value: Any) -> Any:
     >>> number(np.ma.masked), number(np.array(0.5)), number(Decimal("0.5")), number("0.5")
     (None, 0.5, 0.5, '0.5')
     """
-    if isinstance(value, Decimal):
-        return whole_or_float(value)
     try:
+        if isinstance(value, Decimal):
+            return whole_or_float(value)
         array = converted(value)
         if not isinstance(array, np.ndarray) or array.ndim > 0:
             return value
@@ -605,8 +585,6 @@ def whole_or_float(value: Decimal) -> float:
 
     An integer loses no digit.
     """
-    if value.is_nan():
-        return math.nan
     if value.is_finite() and value == value.to_integral_value():
         return int(value)
     return float(value)

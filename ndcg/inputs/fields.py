@@ -189,14 +189,14 @@ def column_of_ranks(
     Beside scores, positions may be others, as those that users of a log saw. Without scores the
     order of rows counts, which any name of a rank may contradict, even that of the document.
     """
+    if names.kind != "run":
+        return {}
     if "score" in chosen:
         left = fields_without_role(columns, chosen)
         ranks = [name for name in left if plain_name(name) == "rank"]
     else:
         ranks = [name for name in columns if says_lowest_first(name, NAMES_OF_RANKS)]
-    if names.kind != "run" or len(ranks) != 1:
-        return {}
-    return {"rank": ranks[0]}
+    return {"rank": ranks[0]} if len(ranks) == 1 else {}
 
 
 def fields_without_role(fields: Iterable[Any], chosen: Mapping[str, Any]) -> tuple[str, ...]:
@@ -208,15 +208,6 @@ def fields_without_role(fields: Iterable[Any], chosen: Mapping[str, Any]) -> tup
     roles = set(chosen.values())
     left = [str(field) for field in fields if field not in roles]
     return tuple(field for field in left if not ROW_NUMBER.fullmatch(field))
-
-
-def instead_of_relevance(name: Any, others: Sequence[str]) -> str:
-    """Return what an error says about text that was read as relevances, beside other fields.
-
-    >>> print(InputError(instead_of_relevance("reference", ["verdicts"])))
-    the relevance is 'reference', and fields={'relevance': '...'} names another of 'verdicts'
-    """
-    return f"the relevance is {shown(name)}{or_another('relevance', others)}"
 
 
 def or_another(role: str, others: Sequence[str]) -> str:
@@ -282,7 +273,7 @@ def columns_as_fields(examples: Mapping[Any, Any]) -> Fields:
     fields = Fields()
     fields.are_columns = True
     for name, cell in examples.items():
-        if not isinstance(name, str) or not ROW_NUMBER.fullmatch(name):
+        if not ROW_NUMBER.fullmatch(str(name)):
             fields[name] = Field((name,), cell)
     return fields
 
@@ -341,7 +332,7 @@ def _is_name_or_none(name: Any) -> bool:
 def with_names_of_columns(fields: Any, **arguments: Any) -> Any:
     """Return `fields` with the names that other arguments give, such as `query_ids="reader"`."""
     named = {role: name for role, name in arguments.items() if isinstance(name, str)}
-    if not named or not isinstance(fields, (Mapping, NoneType)):
+    if not isinstance(fields, (Mapping, NoneType)):
         return fields
     return {**named, **(fields or {})}
 
@@ -387,6 +378,11 @@ class Names(NamedTuple):
     def given_names(self) -> list[str]:
         """The names that `fields` gives, one per role that has one."""
         return [given.name for given in self.given.values() if given.name is not None]
+
+    def written(self, role: str) -> Any:
+        """Return what an error writes for a name: a pair if the other side may have that given."""
+        is_shared = role in self.given and self.given[role].is_shared
+        return ("...", "...") if is_shared else "..."
 
     def says_none(self, role: str) -> bool:
         """Return whether `fields` says that no field has a role."""
@@ -560,7 +556,7 @@ class UnknownFieldError(InputError):
 
     Args:
         problems: what is not clear, in sentences.
-        roles: the roles that are not clear.
+        written: what the error writes for the names of the roles that are not clear.
         chosen: the fields of the roles that are clear.
         there: what has the fields.
         fields: all fields there.
@@ -570,14 +566,14 @@ class UnknownFieldError(InputError):
     def __init__(
         self,
         problems: Sequence[str],
-        roles: Sequence[str],
+        written: Mapping[str, Any],
         chosen: Mapping[str, Any],
         there: str,
         fields: Fields,
         ways: Sequence[str] = (),
     ) -> None:
         super().__init__("")
-        self.problems, self.roles, self.chosen = problems, roles, chosen
+        self.problems, self.written, self.chosen = problems, dict(written), chosen
         self.examples = {path: field.example for path, field in fields.items()}
         self.fields = f"{there} {listed_fields(self.examples)}"
         self.ways: list[str] = []
@@ -586,8 +582,13 @@ class UnknownFieldError(InputError):
     def add(self, *ways: str) -> None:
         """Add what else to do, and write the message."""
         self.ways += ways
-        write = fields_to_write(dict.fromkeys(self.roles, "..."), self.ways)
+        write = fields_to_write(self.written, self.ways)
         self.problem = f"{self.unclear}; {self.fields}; {write}"
+
+    @property
+    def roles(self) -> list[str]:
+        """The roles that are not clear."""
+        return list(self.written)
 
     @property
     def unclear(self) -> str:
@@ -618,18 +619,18 @@ def chosen_fields(
     _refuse_one_of_flattened(chosen.get("document"), fields)
     if unclear:
         problems = _problems(unclear, names, fields)
-        roles, ways = list(unclear), _other_ways(unclear, names, fields)
+        written = {role: names.written(role) for role in unclear}
+        ways = _other_ways(unclear, names, fields)
         if names.kind == "exclude":
-            roles = []  # since `fields` names those of the sides
+            written = {}  # since `fields` names those of the sides
             by_query = mark("pandas", said="{query: ids}", before=", or give ")
             ways = [f"rename its columns to user_id and item_id{by_query}"]
-        raise UnknownFieldError(problems, roles, chosen, there, fields, ways)
+        raise UnknownFieldError(problems, written, chosen, there, fields, ways)
     # A score that is the relevance too would make every ranking ideal.
     twice = [role for role, field in chosen.items() if list(chosen.values()).count(field) > 1]
     if twice:
         problem = f"one field is named twice, {shown(chosen[twice[0]])}"
-        others = {role: field for role, field in chosen.items() if role not in twice}
-        raise UnknownFieldError([problem], twice, others, there, fields)
+        raise UnknownFieldError([problem], dict.fromkeys(twice, "..."), {}, there, fields)
     return chosen
 
 
@@ -665,16 +666,11 @@ def _problems(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fields
 
 def _other_ways(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fields) -> list[str]:
     """Return what else to do than to name the fields of roles, in sentences."""
-    ways = []
-    for role, possible in unclear.items():
-        if not possible and role in names.given and names.given[role].is_shared:
-            pair = mark("fields", {role: ("...", "...")})
-            ways.append(f"if the other side has {shown(names.name(role))}, give {pair}")
     lowest = [path for path, field in fields.items() if is_lowest_first(field.keys[-1])]
-    if lowest and "score" in unclear and not names.is_order_given:
-        call = f"{mark('fields', {'score': lowest[0]})} and {mark('score_order', 'ascending')}"
-        ways.append(f"to rank by {shown(lowest[0])}, the lowest first, give {call}")
-    return ways
+    if not lowest or "score" not in unclear or names.is_order_given:
+        return []
+    call = f"{mark('fields', {'score': lowest[0]})} and {mark('score_order', 'ascending')}"
+    return [f"to rank by {shown(lowest[0])}, the lowest first, give {call}"]
 
 
 def fields_to_write(names: Mapping[str, Any], ways: Sequence[str]) -> str:
@@ -740,24 +736,22 @@ def one_error(
 
 def _unknown_on_sides(errors: Mapping[str, UnknownFieldError], are_one: bool) -> InputError:
     """Return one error for the fields that are not clear on several sides, or on one log."""
-    roles: set[str] = set()
+    written: dict[str, Any] = {}
     words: list[str] = []
     ways: list[str] = []
     for argument, error in errors.items():
-        roles.update(error.roles)
+        written.update(error.written)
         ways += error.ways
         if are_one and "." in str(error.chosen.get("document")):
             # In a log, references and run may have their documents in two lists.
-            roles.add("document")
+            written["document"] = "..."
         places = [mark(argument), *error.places[1:]]
         words += [": ".join([*places, error.unclear]), error.fields]
-    names: dict[str, Any] = {role: "..." for role in ROLES if role in roles}
-    pair = ("...", "...")
-    if "document" in names and (are_one or "references" in errors):
-        names["document"] = pair
-    if "query" in names and "references" in errors and not are_one:
-        names["query"] = pair
-    write = fields_to_write(names, list(dict.fromkeys(ways)))
+    if are_one or "references" in errors:
+        paired = {"document"} if are_one else {"query", "document"}
+        written.update(dict.fromkeys(paired.intersection(written), ("...", "...")))
+    in_order = sorted(written.items(), key=lambda item: ROLES.index(item[0]))
+    write = fields_to_write(dict(in_order), list(dict.fromkeys(ways)))
     return InputError("; ".join(dict.fromkeys([*words, write])))
 
 

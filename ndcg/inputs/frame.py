@@ -21,7 +21,6 @@ from .fields import (
 )
 from .objects import fields_of, first_in, is_object
 from .sources import (
-    ARROW,
     is_database_query,
     is_lazy,
     is_spark,
@@ -76,8 +75,6 @@ def frame_of(argument: str, value: Any) -> Frame | None:
         return _frame_of_records(argument, value)
     if is_lazy(value):
         return _lazy_frame(value)
-    if isinstance(value, ARROW) and pa.types.is_struct(value.type):
-        value = pa.Table.from_struct_array(value)
     if library_of(value) == "pyarrow" and hasattr(value, "to_table"):
         return _dataset_of_files(value)
     names = _names_of(value)
@@ -122,10 +119,7 @@ def _names_of(value: Any) -> list[Any] | None:
     if isinstance(value, np.ndarray):
         names = value.dtype.names
         return None if names is None else list(names)
-    names = names_of_columns(value)
-    if names is None and hasattr(value, "column_names"):  # a Dataset that tells no names
-        return []
-    return names
+    return names_of_columns(value)
 
 
 def _frame_of_records(argument: str, records: Sequence[Any]) -> Frame | None:

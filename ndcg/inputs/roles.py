@@ -126,7 +126,7 @@ def chosen_columns(columns: Fields, names: Names, there: str) -> dict[str, Any]:
         hint = f"give its column; for the other side, {names.way_without_query} may name queries"
         raise InputError(f"{call}: each row of a table needs the id of its query; {hint}")
     others = max(0, len(columns) - 2)  # beside the query and the document
-    candidates |= _values_beside(columns, (), others, names)
+    candidates |= _values_beside(columns, others, names)
     chosen = chosen_fields(candidates, names, columns, there)
     names.refuse_unknown_order(chosen.get("score"))
     return chosen
@@ -141,7 +141,7 @@ def roles_of_hits(fields: Fields, names: Names) -> Roles:
     documents = names.candidates("document", outside_lists, DOCUMENT_OF_HITS)
     candidates: Candidates = {"document": documents}
     others = len(fields.leaves) - 1  # beside one id
-    candidates |= _values_beside(outside_lists, documents, others, names)
+    candidates |= _values_beside(outside_lists, others, names)
     roles = Roles.chosen(fields, candidates, names, "its hits have")
     names.refuse_unknown_order(roles.fields.get("score"), "field")
     return roles
@@ -164,9 +164,7 @@ def roles_of_objects(
         queries = _queries(fields, documents, names)
         if queries or not names.has_query_ids:
             candidates["query"] = queries
-    if names.name("document") is None and len(documents) == 1:
-        documents = [*documents, *_rankings_elsewhere(fields, documents[0], names)]
-    candidates["document"] = documents
+    candidates["document"] = [*documents, *_rankings_elsewhere(fields, documents, names)]
     candidates |= _values(objects, fields, candidates, names)
     try:
         roles = Roles.chosen(fields, candidates, names, "the objects have")
@@ -181,8 +179,7 @@ def roles_of_objects(
                 error.add(f"{ids} names queries; if neither side names queries, {by_order}")
         raise
     names.refuse_unknown_order(roles.fields.get("score"), "field")
-    if names.value in roles.fields:
-        _refuse_values_of_other_ids(fields, roles, names.value)
+    _refuse_values_of_other_ids(fields, roles, names.value)
     if names.name(names.value) == roles.fields["document"]:
         roles.fields[names.value] = roles.fields["document"]  # a mapping of ids to values
     return roles
@@ -191,7 +188,8 @@ def roles_of_objects(
 def _refuse_values_of_other_ids(fields: Fields, roles: Roles, role: str) -> None:
     """Raise an error for values in another list of objects, or in one that has ids beside it."""
     paths = roles.fields
-    document, value = fields[paths["document"]], fields[paths[role]]
+    document = fields[paths["document"]]
+    value = fields[paths.get(role, paths["document"])]
     if not holds_documents(document) or isinstance(value.example, Mapping):
         return
     # Values may stand in the same list, or in a list beside that of the documents.
@@ -284,13 +282,15 @@ def _named(role: str, name: str, fields: Fields, names: Names) -> list[str]:
     return names.candidates(role, fields.leaves, ())
 
 
-def _rankings_elsewhere(fields: Fields, document: str, names: Names) -> list[str]:
-    """Return fields of other lists that could be the documents of this side.
+def _rankings_elsewhere(fields: Fields, documents: Sequence[str], names: Names) -> list[str]:
+    """Return ids in other lists than that of the document, which could be those of this side.
 
     There are such only if the chosen list has values of the other side: a log may hold the run
     under other names, and the references under standard ones.
     """
-    chosen = fields[document]
+    if len(documents) != 1 or names.name("document") is not None:
+        return []
+    chosen = fields[documents[0]]
     values_of_other_side = PLAIN_RELEVANCES if names.kind == "run" else PLAIN_SCORES
     if not chosen.lists or not fields_called(values_of_other_side, _beside(chosen, fields)):
         return []
@@ -330,26 +330,21 @@ def _values(
         return {}
     if name is not None:
         return {role: _named(role, name, fields, names)}
-    known = (*candidates.get("query", ()), *documents)
-    others = []
-    for path, field in fields.leaves.items():
-        is_within = field.list_path[: len(document.list_path)] == document.list_path
-        if is_within and path not in known:
-            others.append(path)
+    start = document.list_path
+    leaves = fields.leaves.items()
+    within = {path for path, field in leaves if field.list_path[: len(start)] == start}
+    others = within.difference(documents, candidates.get("query", ()))
     # Hits that have ids alone may have their values in a list beside them.
     if _holder(document) == "list" or (len(document.lists) == 1 and not others):
         return _lists_beside(objects, fields, document, names)
-    return _values_beside(_beside(document, fields), known, len(others), names)
+    return _values_beside(_beside(document, fields), len(others), names)
 
 
-def _values_beside(
-    beside_id: Fields, known: Sequence[str], number_beside: int, names: Names
-) -> Candidates:
+def _values_beside(beside_id: Fields, number_beside: int, names: Names) -> Candidates:
     """Return the fields beside the id of a document that could hold its value.
 
     Args:
         beside_id: the fields of the object that has the id.
-        known: the fields among them that have another role.
         number_beside: how many other fields stand beside the id, also in lists.
         names: the names of the side.
     """
@@ -359,7 +354,6 @@ def _values_beside(
     if names.has_no_value or (number_beside == 0 and not is_named):
         return {}
     values = names.candidates(role, beside_id, names.values(number_beside))
-    values = [path for path in values if path not in known]
     if role == "score" and values and not is_named:
         values = list(dict.fromkeys([*values, *_called_scores(beside_id, names)]))
     return {role: values}
@@ -377,15 +371,13 @@ def _lists_beside(
     """Return the lists and mappings beside a list of ids, or of hits, that could hold their values.
 
     Those are as long as the list, or have the ids as keys, in one of the objects at least. Text
-    must be so in all of them. There need be none. Nothing tells if objects with values stand beside
-    a list of ids.
+    must be so in all of them. There need be none.
     """
     list_of_ids = document.list_path or document.keys
     start = list_of_ids[:-1]
-    graded = Fields()  # in lists of objects beside it
-    for path, field in fields.leaves.items():
-        if field.lists and field.list_path[:-1] == start:
-            graded[path] = field
+    in_lists = _held_in("hits", fields).items()
+    graded = Fields((path, field) for path, field in in_lists if field.list_path[:-1] == start)
+    # Nothing tells if objects with values stand beside a list of ids.
     if names.candidates(names.value, graded, names.values(len(graded))):
         return {names.value: []}
     ids = values_at(objects, document.keys)

@@ -710,7 +710,7 @@ def test_a_pair_names_the_lists_of_two_logs() -> None:
     for name, argument in (("found", "references"), ("gold", "predictions")):
         error = refused(run, gold, fields={"document": name})
         assert error.argument == argument
-        assert "fields={'document': ('...', '...')}" in str(error)
+        assert "fields={'document': ('...', '...')" in str(error)
     assert score(run, gold, fields={"document": ("found", "gold")}) == pytest.approx(SECOND)
 
 
