@@ -9,8 +9,8 @@ from typing import Any
 from ..measure.messages import InputError, mark, shown
 from .columns import number
 from .fields import Names
-from .hashes import Columns
-from .ids import EMPTY_ID, id_kind, once, types_of_no_ids
+from .hashes import NO_ROWS, Columns
+from .ids import EMPTY_ID, RowNumbers, id_kind, once, types_of_no_ids
 from .sources import in_python
 
 # What an error says about numbers where a list should have ids.
@@ -37,6 +37,11 @@ class ById:
     def positions(self) -> int | None:
         """The number of queries if they have no ids; None if they have."""
         return len(self.queries) if self.by_position else None
+
+    @property
+    def lacking(self) -> RowNumbers:
+        """The numbers of rows without a value, as of `Columns`: there are no rows."""
+        return NO_ROWS
 
     @property
     def first_id(self) -> Any:

@@ -197,6 +197,11 @@ class Rankings(NamedTuple):
         order = np.lexsort((score, query))
         return query[order], score[order]
 
+    def scores_by_query(self) -> list[NDArray[Any]]:
+        """Return the scores of the retrieved documents of every query that has some."""
+        query, score = self.retrieved_scores()
+        return np.split(score, np.flatnonzero(np.diff(query)) + 1)
+
     def pieces(self, documents: int) -> Iterator["Rankings"]:
         """Yield the same queries in pieces of about this many documents."""
         cuts = np.flatnonzero(np.diff(np.maximum(self.offsets - 1, 0) // documents)).tolist()

@@ -6,9 +6,8 @@ values of all queries, one query after the other, and what was judged and retrie
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from itertools import combinations, pairwise
-from types import NoneType
+from contextlib import contextmanager, suppress
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +17,7 @@ import pyarrow.compute as pc
 from ..measure.labels import Labels
 from ..measure.messages import InputError, brief, mark, shown, warn
 from ..measure.scoring import InvalidRankingError
-from .columns import numbered, read_column, read_flat_column
+from .columns import read_column
 from .documents import (
     ById,
     has_ids,
@@ -34,9 +33,7 @@ from .fields import (
     PLAIN_RELEVANCES,
     Names,
     UnknownFieldError,
-    check_fields,
     fields_to_write,
-    may_be_fields,
     names_of_side,
     one_error,
     plain_name,
@@ -45,8 +42,7 @@ from .fields import (
     says_lowest_first,
     with_names_of_columns,
 )
-from .hashes import Columns
-from .ids import grouped, id_column, read_ids
+from .ids import id_column
 from .joins import join_by_id, join_lists, join_rows, refuse_open_ties
 from .no_rankings import (
     refuse_counted_ranks,
@@ -100,17 +96,6 @@ class Inputs(NamedTuple):
         """Whether `query_ids` has the ids of rows or queries, and is not the name of a field."""
         return self.query_ids is not None and not isinstance(self.query_ids, str)
 
-    @property
-    def plain_kind(self) -> str:
-        """The `plain_kind` of both sides if they have the same and stand alone; else empty."""
-        others = (self.query_ids, self.document_ids, self.exclude, self.fields)
-        if any(value is not None for value in others):
-            return ""
-        kind = plain_kind(self.predictions)
-        if kind == plain_kind(self.references):
-            return kind
-        return ""
-
     def settled(
         self,
         score_order: str | None = None,
@@ -118,51 +103,9 @@ class Inputs(NamedTuple):
         keep: str | None = None,
     ) -> "Inputs":
         """Return rankings of other libraries as arrays, and what has ids by its ids."""
-        check_fields(self.fields)
-        kind = self.plain_kind
-        # Two usual forms need no other look, which would take longer than to score a few queries.
-        if kind == "numbers":
-            return self
-        if kind == "mappings":
-            sides = {"predictions": ById(self.predictions), "references": ById(self.references)}
-            return self._replace(**sides)
         runs = {"predictions": self.predictions}
         (inputs,) = settled_systems(runs, self, [score_order], labels, keep)
         return inputs
-
-
-def plain_kind(side: Any) -> str:
-    """Return "numbers" or "mappings" for a side that needs no other reading; else empty.
-
-    Numbers are in an array or in nested lists, mappings are ``{query: {document: number}}``. The
-    first query tells.
-    """
-    if type(side) is dict and _are_rankings(side):
-        return "mappings"
-    if _are_numbers(side):
-        return "numbers"
-    return ""
-
-
-def _are_numbers(side: Any) -> bool:
-    """Return whether a side is an array of numbers, or a list of lists with a number first."""
-    if type(side) is np.ndarray:
-        return side.dtype.kind in "biuf"
-    if type(side) is not list or len(side) == 0:
-        return False
-    row = side[0]
-    return type(row) is list and len(row) > 0 and type(row[0]) in (int, float)
-
-
-def _are_rankings(side: Mapping[Any, Any]) -> bool:
-    """Return whether the values of a mapping are mappings of documents to numbers."""
-    if set(map(type, side.values())) != {dict}:
-        return False
-    first = next(iter(side.values()))
-    types = set(map(type, first.values())) - {NoneType}
-    if not types or not types <= {int, float}:
-        return False
-    return not may_be_fields(side) and not may_be_fields(first)
 
 
 def settled_systems(
@@ -184,7 +127,6 @@ def settled_systems(
     names = {side: names[side].beside_query_ids(inputs.has_query_ids) for side in names}
     others = {"references": inputs.references, "exclude": inputs.exclude}
     ids = {"query_ids": inputs.query_ids, "document_ids": inputs.document_ids}
-    refuse_same_iterator({**runs, **others, **ids})
     # Generators become lists, since their values are looked at before they are read.
     given = {argument: listed(side) for argument, side in {**runs, **others, **ids}.items()}
     sides = _read_sides({argument: given[argument] for argument in names}, names)
@@ -194,33 +136,33 @@ def settled_systems(
     for run in runs:
         if given[run] is given["references"]:
             refuse_same_column(run, sides[run], sides["references"])
-    if names["references"].has_no_value and has_ids(sides["references"]):
-        _warn_of_unread_relevances(sides["references"].others)
-    have_names = any(has_ids(side) for side in sides.values())
-    # `query_ids="name"` without a table is a column's name that an error explains elsewhere.
-    if inputs.fields or (fields and have_names):
-        read_runs = [sides[run] for run in runs]
-        if not any(map(has_no_documents, (*read_runs, sides["references"]))):
-            refuse_unused_fields(fields, read_runs, sides["references"], sides["exclude"], **ids)
-    if have_names:
-        for name, value in ids.items():
-            if isinstance(value, str):  # which names a column, as `fields` does
-                given[name] = None
+    if names["references"].has_no_value:
+        _warn_of_unread_relevances(sides["references"])
+    read_runs = [sides[run] for run in runs]
+    if fields and not any(map(has_no_documents, (*read_runs, sides["references"]))):
+        refuse_unused_fields(fields, read_runs, sides["references"], sides["exclude"], **ids)
+    # A name of a column is among `fields`.
+    given.update({name: None for name, value in ids.items() if isinstance(value, str)})
     converted = settled({**given, **sides})
     shared = {name: converted[name] for name in (*others, *ids)}
     inputs = inputs._replace(fields=None, **shared)
     systems = []
     for run in runs:
         system = together(inputs._replace(predictions=converted[run]), names[run])
-        if orders[run] != "ascending":
-            _refuse_counted_ranks(run, name_of_column(given[run]), system)
+        name = _field_of(sides[run], "score") or name_of_column(given[run])
+        if orders[run] != "ascending" and says_lowest_first(name, NAMES_OF_RANKS):
+            scores: list[Any] = []
+            with suppress(ValueError):  # which is raised again where scores are computed
+                rankings = align(system._replace(exclude=None), labels=labels, keep=keep)
+                scores = rankings.scores_by_query()
+            refuse_counted_ranks(run, name, scores)
         systems.append(system)
     return systems
 
 
-def _warn_of_unread_relevances(not_read: Iterable[Any]) -> None:
+def _warn_of_unread_relevances(qrels: Any) -> None:
     """Warn of a field with the name of a relevance where `fields` says that there is none."""
-    for name in not_read:
+    for name in getattr(qrels, "others", ()):
         if plain_name(name) in PLAIN_RELEVANCES:
             problem = f"each document counts as relevant, and {shown(name)} is not read"
             hint = f"if it holds relevances, give {mark('fields', {'relevance': name})}"
@@ -228,47 +170,14 @@ def _warn_of_unread_relevances(not_read: Iterable[Any]) -> None:
             return
 
 
-def _refuse_counted_ranks(argument: str, name: Any, inputs: Inputs) -> None:
-    """Raise an error for scores that count from 0 or 1 in each query, under the name of a rank."""
-    run = inputs.predictions
-    if has_ids(run):
-        name = run.fields.get("score")
-    if says_lowest_first(name, NAMES_OF_RANKS):
-        refuse_counted_ranks(argument, name, _scores_by_query(argument, inputs))
-
-
-def _scores_by_query(argument: str, inputs: Inputs) -> Iterator[list[Any]]:
-    """Yield the scores of one query after another, in the order of the documents."""
-    run = inputs.predictions
-    if isinstance(run, ById):
-        for documents in run.queries.values():
-            yield list(documents.values())
-        return
-    if isinstance(run, Columns):
-        order, offsets = grouped(run.query, len(run.query_ids))
-        score = run.value[order]
-    elif inputs.query_ids is not None:
-        ids = read_ids("query_ids", inputs.query_ids)
-        score = read_flat_column(argument, run, numbered).values
-        if len(ids.codes) != len(score):
-            return  # another error says so
-        order, offsets = grouped(ids.codes, len(ids.distinct))
-        score = score[order]
-    else:
-        score, offsets, *_ = read_column(argument, run)
-    for start, end in pairwise(offsets.tolist()):
-        yield score[start:end].tolist()
-
-
 def _read_sides(given: Mapping[str, Any], names: Mapping[str, Names]) -> dict[str, Any]:
     """Return all sides, read; one error says what is wrong with them."""
     sides: dict[str, Any] = {}
     errors: dict[str, InputError] = {}
     for argument, side in given.items():
-        if isinstance(side, InputError):  # of a file
-            errors[argument] = side
-            continue
         try:
+            if isinstance(side, InputError):  # of a file
+                raise side
             sides[argument] = read_side(argument, side, names[argument])
             refuse_no_values(argument, sides[argument], names[argument])
         except InputError as error:
@@ -284,20 +193,9 @@ def _read_sides(given: Mapping[str, Any], names: Mapping[str, Names]) -> dict[st
             if isinstance(refusal, UnknownFieldError) and are_numbers:
                 hint = f"if a field has positions in them, give {by_place}; else sort the scores so"
                 refusal.add(f"the references have no ids; {hint}")
-        runs = [argument for argument in given if argument not in ("references", "exclude")]
-        are_one = any(given[run] is given["references"] for run in runs)
+        are_one = sum(side is given["references"] for side in given.values()) > 1
         raise one_error(errors, are_one, qrels)
     return sides
-
-
-def refuse_same_iterator(sides: Mapping[str, Any]) -> None:
-    """Raise an error for a generator or a reader as two arguments, which can be read only once."""
-    for (one, side), (other, same) in combinations(sides.items(), 2):
-        if side is same and isinstance(side, Iterator):
-            problem = f"are the same {type(side).__name__}, which can be read only once"
-            raise InputError(
-                f"{mark(one)} and {mark(other)} {problem}; read it into a list or a table first"
-            )
 
 
 def refuse_same_column(argument: str, run: Any, qrels: Any) -> None:
@@ -307,32 +205,26 @@ def refuse_same_column(argument: str, run: Any, qrels: Any) -> None:
     with relevances beside a list that is called the run's. A row of the table must have a score or
     a relevance.
     """
-    document, qrels_document = _field_of(run, "document"), _field_of(qrels, "document")
-    if None in (document, qrels_document):
+    document, score = _field_of(run, "document"), _field_of(run, "score")
+    if document is None:
         return
-    score, relevance = _field_of(run, "score"), _field_of(qrels, "relevance")
-    has_another_list = any(map(_is_list_of_run, run.others)) and not _is_list_of_run(document)
-    is_doubtful = relevance is None or (score is None and has_another_list)
-    if is_doubtful and document == qrels_document:
-        problem = f"these are the documents of the references too, {shown(document)}"
-        hint = f"name the list of each, {mark('fields', {'document': ('...', '...')})}"
-        warn(f"{mark(argument)}: {problem}; if both are in one log, {hint}")
-    elif relevance is not None and relevance == score:
+    relevance = _field_of(qrels, "relevance")
+    if relevance is not None and relevance == score:
+        both = f"{mark(argument)} and {mark('references')}"
         problem = f"are the same column of the same table, {shown(score)}"
         if run.others:
             problem += f"; the others are {brief(map(shown, run.others), ', ')}"
-        names: dict[str, Any] = {"score": "...", "relevance": "..."}
-        if "." in str(document):
-            # In a log, references and run may have their documents in two lists.
-            names = {"document": ("...", "..."), **names}
-        both = f"{mark(argument)} and {mark('references')}"
+        names = {"score": "...", "relevance": "..."}
         raise InputError(f"{both} {problem}; {fields_to_write(names, [])}")
-    if isinstance(run, Columns) and isinstance(qrels, Columns):
-        empty = np.intersect1d(run.lacking, qrels.lacking)
-        if len(empty):
-            words = run.place_of or "row {}".format
-            problem = f"{words(int(empty[0]))} has neither a score nor a relevance"
-            raise InputError(f"{problem}; give one of them, or leave the row out", argument)
+    has_another_list = score is None and any(map(_is_list_of_run, run.others))
+    if document == _field_of(qrels, "document") and (relevance is None or has_another_list):
+        problem = f"these are the documents of the references too, {shown(document)}"
+        hint = f"name the list of each, {mark('fields', {'document': ('...', '...')})}"
+        warn(f"{mark(argument)}: {problem}; if both are in one log, {hint}")
+    empty = np.intersect1d(run.lacking, qrels.lacking)
+    if len(empty):
+        problem = f"{run.place_of(int(empty[0]))} has neither a score nor a relevance"
+        raise InputError(f"{problem}; give one of them, or leave the row out", argument)
 
 
 def _is_list_of_run(path: Any) -> bool:
@@ -409,9 +301,7 @@ def align(
             sentence = next(respelled_ids(rankings), rankings.unmatched)
             rankings = rankings._replace(unmatched=sentence)
         doubts += doubts_about_ids(rankings, run, inputs.references)
-    has_ranks = has_ids(run) and run.has_ranks
-    if doubts or has_ranks:
-        rankings = rankings._replace(doubts=tuple(doubts), has_ranks=has_ranks)
+    rankings = rankings._replace(doubts=tuple(doubts), has_ranks=getattr(run, "has_ranks", False))
     if judged_only:
         rankings = rankings.judged_only()
     if by_docid and inputs.query_ids is not None and inputs.document_ids is None:
@@ -431,14 +321,12 @@ def _ids_of_documents(inputs: Inputs) -> Iterator[Any]:
 def _join(inputs: Inputs, keep: str | None = None, **how: Any) -> Rankings:
     """Put predictions and references into the same order of queries and documents."""
     predictions, references, query_ids, document_ids, exclude, *_ = inputs
-    if inputs.plain_kind == "numbers":
-        return _join_lists(inputs, how)
     _refuse_missing(predictions, references)
-    if has_ids(predictions) and has_ids(references):
+    if has_ids(predictions) != has_ids(references):
+        raise _by_ids_and_by_position(predictions, references, query_ids)
+    if has_ids(predictions):
         _refuse_ids_of_rows(query_ids, document_ids)
         return join_by_id(predictions, references, exclude, **how)
-    if has_ids(predictions) or has_ids(references):
-        raise _by_ids_and_by_position(predictions, references, query_ids)
     if exclude is not None and document_ids is None:
         hint = "give those to exclude the score -inf and the relevance 0"
         rows = f"or, beside {mark('query_ids')}, give {mark('document_ids')}"
