@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, islice
 from numbers import Real
 from typing import Any
 
@@ -46,12 +46,16 @@ class ById:
     @property
     def first_id(self) -> Any:
         """The first id of a document; None if there is none."""
-        return next(self.ids(), None)
+        return next(iter(self.first_ids(1)), None)
 
     @property
     def first_query(self) -> Any:
         """The id of the first query; None if there is none."""
         return next(iter(self.queries), None)
+
+    def first_ids(self, count: int) -> list[Any]:
+        """Return so many ids of documents."""
+        return list(islice(self.ids(), count))
 
     def ids(self) -> Iterator[Any]:
         """Return the ids of all documents."""

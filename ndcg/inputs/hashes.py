@@ -50,12 +50,16 @@ class Columns(NamedTuple):
     @property
     def first_id(self) -> Any:
         """The first id of a document; None if there is none."""
-        return next(iter(self.document[:1].to_pylist()), None)
+        return next(iter(self.first_ids(1)), None)
 
     @property
     def first_query(self) -> Any:
         """The id of the first query; None if there is none."""
         return next(iter(self.query_ids[:1].to_pylist()), None)
+
+    def first_ids(self, count: int) -> list[Any]:
+        """Return so many ids of documents."""
+        return list(self.document[:count].to_pylist())
 
     def ids(self) -> list[Any]:
         """Return the ids of all documents."""

@@ -405,7 +405,7 @@ def _refuse_another_kind_in_a_query(
     for query, judged in references.items():
         ranked = predictions.get(query, {})
         if _are_of_other_kinds(ranked, judged):
-            error = another_kind(("document", next(iter(ranked)), next(iter(judged))))
+            error = another_kind("document", next(iter(ranked)), next(iter(judged)))
             raise within(error, "predictions", f"query {shown(query)}", instead_of="predictions")
 
 
@@ -460,13 +460,7 @@ def nothing_shared(run: ById | Columns, qrels: ById | Columns) -> InputError:
             break
     in_run = f"{shown(predicted)} in the {mark('predictions')}{_in_field(run)}"
     ids = f"{in_run}, {shown(judged)} in the {mark('references')}{_in_field(qrels)}"
-    if "query" in run.fields or "query" in qrels.fields:
-        hint = f"{hint}; {mark('fields', {'query': '...'})} names another field"
     problem = f"no query is in the {mark('references')}; ids are such as {ids}"
-    documents = (run.first_id, qrels.first_id)
-    if None not in documents and len({id_kind(type(document)) for document in documents}) > 1:
-        problem += f"; {another_kind(('document', *documents)).problem}"
-        hint = ""
     return InputError(f"{problem}{hint}", "predictions")
 
 
@@ -559,35 +553,23 @@ def _refuse_other_kinds(run: Columns, qrels: Columns) -> None:
         "query": (run.query_ids, qrels.query_ids),
         "document": (run.document, qrels.document),
     }
-    unlike = []
     for noun, (run_ids, qrels_ids) in ids.items():
-        if not len(run_ids) or not len(qrels_ids):
-            continue
-        if family(run_ids.type) != family(qrels_ids.type):
-            unlike.append((noun, run_ids[0].as_py(), qrels_ids[0].as_py()))
-    if unlike:
-        raise another_kind(*unlike)
+        are_unlike = family(run_ids.type) != family(qrels_ids.type)
+        if are_unlike and len(run_ids) > 0 and len(qrels_ids) > 0:
+            raise another_kind(noun, run_ids[0].as_py(), qrels_ids[0].as_py())
 
 
-def another_kind(*unlike: tuple[str, Any, Any]) -> InputError:
-    """Return the error for ids that are text on one side and, say, integers on the other.
-
-    Args:
-        *unlike: what has the ids, and an id of the run and of the references.
-    """
-    (noun, run_id, qrels_id), *others = unlike
+def another_kind(noun: str, run_id: Any, qrels_id: Any) -> InputError:
+    """Return the error for ids that are text on one side and, say, integers on the other."""
     in_run = f"{shown(run_id)} in the {mark('predictions')}"
     ids = f"{in_run}, {shown(qrels_id)} in the {mark('references')}"
     problem = f"{noun} ids are of another type than in the {mark('references')}: {ids}"
-    for other, run_other, qrels_other in others:
-        problem += f"; {other} ids too, {shown(run_other)} and {shown(qrels_other)}"
     hint = "give both the same type; ids in files are text"
     text = next((value for value in (run_id, qrels_id) if isinstance(value, str)), "")
     if LEADING_ZEROS.fullmatch(text):
         hint = f"{text!r} has zeros that integers lose; read the ids of both as text (dtype=str)"
-    elif noun == "document" and isinstance(run_id, int) and text and not text.isdigit():
-        # As text, an integer would not be this id either.
-        hint = "look up an index, as rerankers return it, in the ids that were ranked, ids[index]"
+    elif isinstance(run_id, int) and not text.isdigit():
+        hint = f"if {run_id} is an index, as of a reranker, give the id there, ids[{run_id}]"
     return InputError(f"{problem}; {hint}", "predictions")
 
 

@@ -48,7 +48,6 @@ from .no_rankings import (
     refuse_counted_ranks,
     refuse_tuples,
 )
-from .objects import first_in
 from .rankings import Rankings, to_arrow
 from .sides import read_side
 from .sources import (
@@ -63,7 +62,7 @@ from .sources import (
 from .sparse import dense_pieces, join_sparse
 from .together import together
 
-# Nested lists and chunked columns are read in parts of about this many documents.
+# Chunked columns and sparse matrices are read in parts of about this many documents.
 PART = 1 << 20
 
 
@@ -285,7 +284,7 @@ def align(
     order = {"by_docid": by_docid, "score_dtype": score_dtype, "score_order": score_order}
     how = {"ignore_index": ignore_index, "exclude_from": exclude_from, "labels": labels}
     run = inputs.predictions
-    if isinstance(run, ById) and run.by_position and inputs.exclude is not None:
+    if inputs.exclude is not None and getattr(run, "by_position", False):
         inputs = inputs._replace(exclude=by_position(inputs.exclude, len(run.queries)))
     rankings = _join(inputs, keep=keep, **how, **order)
     doubts = [*rankings.doubts, *doubts_about_scores(rankings, run, score_order)]
@@ -339,24 +338,13 @@ def _join(inputs: Inputs, keep: str | None = None, **how: Any) -> Rankings:
     if is_sparse(predictions) or is_sparse(references):
         return join_sparse(predictions, references, how["ignore_index"], how["score_order"])
     refuse_tuples(predictions, references)
-    rankings = _join_lists(inputs, how)
+    # Batches are chunked; their queries were looked at when they were added.
+    are_known = query_ids is not None or isinstance(predictions, pa.ChunkedArray)
+    read_how = {name: how[name] for name in ("ignore_index", "score_order", "labels")}
+    rankings = join_lists(predictions, references, **read_how, are_known=are_known)
     if query_ids is None:
         return rankings
     return rankings._replace(query_ids=ids_of_queries(query_ids, rankings.queries))
-
-
-def _join_lists(inputs: Inputs, how: Mapping[str, Any]) -> Rankings:
-    """Return rankings of lists with the same documents on both sides."""
-    # Batches are chunked; their queries were looked at when they were added.
-    are_known = inputs.query_ids is not None or isinstance(inputs.predictions, pa.ChunkedArray)
-    return join_lists(
-        inputs.predictions,
-        inputs.references,
-        how["ignore_index"],
-        how["score_order"],
-        how["labels"],
-        are_known=are_known,
-    )
 
 
 def _refuse_missing(predictions: Any, references: Any) -> None:
@@ -378,10 +366,7 @@ def _by_ids_and_by_position(predictions: Any, references: Any, query_ids: Any) -
     hint = "give both in the same way"
     if query_ids is not None:
         hint = "with query_ids give both as columns of a row for each document, or both by ids"
-        arguments = "predictions=run, references=qrels"
-        two = f"give each of two tables as its argument, {arguments}, without data"
-        hint += mark("data", said=two, before="; ")
-    elif isinstance(numbers, (list, tuple)) and not are_lists(numbers):
+    elif isinstance(numbers, (list, tuple)):
         hint = f"for a single query, give {in_order}=[{in_order}]"
         if in_order == "references":
             hint += "; for the relevant document of each query, [{x} for x in references]"
@@ -445,7 +430,7 @@ def user_terms(
 
 
 def parts(inputs: Inputs, **how: Any) -> Iterator[Rankings]:
-    """Align predictions and references, part by part if they are lists or columns of lists."""
+    """Align predictions and references, part by part if they are chunked or sparse."""
     for piece in _pieces(inputs):
         try:
             rankings = align(piece, **how)
@@ -468,39 +453,17 @@ def _pieces(inputs: Inputs) -> Iterator[Inputs]:
         for run, qrels in dense_pieces(predictions, references, PART):
             yield inputs._replace(predictions=run, references=qrels)
         return
-    lengths = _lengths(predictions, references)
-    if lengths.sum() < PART or len(predictions) != len(references):
+    sides = (predictions, references)
+    are_columns = all(isinstance(side, pa.ChunkedArray) and are_lists(side) for side in sides)
+    if not are_columns or len(predictions) != len(references):
         yield inputs
         return
+    lengths = pc.fill_null(pc.list_value_length(predictions), 0).to_numpy()
     # A piece ends with the query after which a whole number of parts is full.
     cuts = (np.flatnonzero(np.diff(lengths.cumsum() // PART)) + 1).tolist()
     for start, end in pairwise([0, *cuts, len(predictions)]):
         run, qrels = predictions[start:end], references[start:end]
         yield inputs._replace(predictions=run, references=qrels)
-
-
-def _lengths(predictions: Any, references: Any) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Return the numbers of documents in lists or chunked columns; else nothing."""
-    if _is_nested_list(predictions) and _is_nested_list(references):
-        try:
-            return np.fromiter(map(len, predictions), np.int64)
-        except TypeError:  # a row is no list; reading all rows raises the error
-            return np.zeros(0, np.int64)
-    sides = (predictions, references)
-    if all(map(_is_column_of_lists, sides)) and any(side.num_chunks > 1 for side in sides):
-        lengths = pc.fill_null(pc.list_value_length(predictions), 0)
-        return np.asarray(lengths.to_numpy(), np.int64)
-    return np.zeros(0, np.int64)
-
-
-def _is_nested_list(side: Any) -> bool:
-    return isinstance(side, (list, tuple)) and isinstance(first_in(side), (list, tuple))
-
-
-def _is_column_of_lists(side: Any) -> bool:
-    if not isinstance(side, pa.ChunkedArray):
-        return False
-    return bool(pa.types.is_list(side.type) or pa.types.is_large_list(side.type))
 
 
 def without_padding(table: pa.Table, ignore_index: float) -> pa.Table:

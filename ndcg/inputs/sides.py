@@ -8,8 +8,9 @@
 """
 
 import io
-from collections.abc import Iterable, Mapping, Sequence, Set
-from itertools import chain
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager
+from itertools import chain, takewhile
 from numbers import Real
 from operator import length_hint
 from types import NoneType
@@ -28,7 +29,6 @@ from .fields import (
     LISTS_OF_IDS,
     LOWEST_FIRST,
     MOST_FIELDS,
-    QUERY,
     RELEVANCE,
     SCORE,
     Names,
@@ -91,11 +91,8 @@ def read_side(argument: str, side: Any, names: Names) -> Any:
         raise InputError(f"is a Spark DataFrame; {hint}", argument)
     frame = table_of(argument, side, names)
     if frame is not None:
-        try:
+        with _index_named(argument, side):
             table = read_table(argument, frame, names)
-        except UnknownFieldError as error:
-            error.add(*_ways_of_table(argument, side, error))
-            raise
         if not isinstance(table, list):
             return table
         return objects_by_id(argument, table, names)  # rows that are queries with lists
@@ -111,9 +108,7 @@ def read_side(argument: str, side: Any, names: Names) -> Any:
         refuse_lowest_first(name_of_column(side), argument)
     values = plain(argument, side)  # at once, since a reader of Arrow can be read only once
     rows = _rows(values)
-    if rows is None:
-        return values
-    _refuse_tables(argument, rows, names)
+    _refuse_tables(argument, rows)
     _refuse_two_matrices(argument, rows)
     return _of_list(argument, values, rows, names)
 
@@ -125,19 +120,13 @@ def _refuse_levels(argument: str, side: Any, names: Names) -> None:
         raise InputError(f"is a Series with several levels in its index; {hint}", argument)
 
 
-def _refuse_tables(argument: str, rows: Iterable[Any], names: Names) -> None:
+def _refuse_tables(argument: str, rows: Iterable[Any]) -> None:
     """Raise an error for tables of several systems, or of a query each."""
-    first = _first_filled(rows)
-    columns = None if is_object(first) else names_of_columns(first)
-    if columns is None or len(columns) < 2:
-        return
-    hint = 'join them, pandas.concat({query: table, ...}, names=["query_id"]).reset_index()'
-    if spelled(columns, chain(*QUERY)):
-        hint = "give one alone"
-        if names.kind == "run":
-            hint = "give one system at a time, or all to compare(systems={...})"
-    listed = brief(map(shown, columns), ", ")
-    raise InputError(f"holds tables, with the columns {listed}; {hint}", argument)
+    columns = names_of_columns(_first_filled(rows)) or []
+    if len(columns) > 1:
+        listed = brief(map(shown, columns), ", ")
+        hint = "give one, such as pandas.concat({query: table, ...}, names=['query_id'])"
+        raise InputError(f"holds tables, with the columns {listed}; {hint}", argument)
 
 
 def _refuse_two_matrices(argument: str, rows: Sequence[Any]) -> None:
@@ -150,20 +139,17 @@ def _refuse_two_matrices(argument: str, rows: Sequence[Any]) -> None:
         raise InputError(f"holds two arrays of one shape, {tuple(rows[0].shape)}; {hint}", argument)
 
 
-def _ways_of_table(argument: str, table: Any, error: UnknownFieldError) -> list[str]:
-    """Return what else to do about a table: its index may name a role, its columns documents."""
-    ways = []
-    named = list(filter(None, getattr(getattr(table, "index", None), "names", ())))
-    if named:
-        listed_names = ", ".join(map(shown, named))
-        ways.append(f"if {listed_names} of its index counts, give {mark(argument)}.reset_index()")
-    are_numbers = all(isinstance(example, Real) for example in error.examples.values())
-    if not error.chosen and are_numbers:
-        ways.append(
-            "if columns are documents, give rows by query, "
-            "{query: row.dropna().to_dict() for query, row in frame.iterrows()}"
-        )
-    return ways
+@contextmanager
+def _index_named(argument: str, table: Any) -> Iterator[None]:
+    """Name the levels of a table's index in the error about a field that its columns lack."""
+    try:
+        yield
+    except UnknownFieldError as error:
+        named = list(filter(None, getattr(getattr(table, "index", None), "names", ())))
+        if named:
+            levels = ", ".join(map(shown, named))
+            error.add(f"if {levels} of its index counts, give {mark(argument)}.reset_index()")
+        raise
 
 
 def objects_by_id(
@@ -219,17 +205,10 @@ def _of_mapping(argument: str, side: Mapping[Any, Any], names: Names) -> ById | 
     refuse_table_by_index(side, argument)
     if is_single_object(side, names):
         return objects_by_id(argument, [side], names, is_whole=True)
-    _refuse_tables(argument, side.values(), names)
+    _refuse_tables(argument, side.values())
     _refuse_columns_of_lists(argument, side, names)
     if are_responses(side):
-        try:
-            return _of_responses(argument, side, names)
-        except UnknownFieldError as error:
-            if all(map(_are_queries_of_numbers, side.values())):
-                key = next(iter(side))
-                way = f"if its queries are in {mark(argument)}[{key!r}], give that alone"
-                error.add(f"{way}, or all to compare(systems=...)")
-            raise
+        return _of_responses(argument, side, names)
     # Nearly all mappings are such, whose values are looked at only where they are scored.
     if not names.has_no_value and set(map(type, side.values())) == {dict}:
         firsts = {type(next(iter(documents.values()), None)) for documents in side.values()}
@@ -306,11 +285,6 @@ def _are_ids_or_numbers(documents: Any) -> bool:
     return documents is None or is_mapping_to_values(documents)
 
 
-def _are_queries_of_numbers(run: Any) -> bool:
-    """Return whether a value is {query: {document: number}}, which may be that of a system."""
-    return isinstance(run, Mapping) and all(map(is_mapping_to_numbers, run.values()))
-
-
 def _of_responses(argument: str, side: Mapping[Any, Any], names: Names) -> ById | Columns:
     objects = []
     for query, value in side.items():
@@ -385,27 +359,22 @@ def _have_same_keys(mappings: Sequence[Mapping[Any, Any]]) -> bool:
 def _of_list(argument: str, side: Any, rows: Sequence[Any], names: Names) -> Any:
     """Return the documents of a list of queries, or of objects; itself if it has numbers."""
     # The first query with documents tells the form of all.
-    first = _first_filled(rows)
-    if first is None and any(isinstance(row, (Set, Mapping)) for row in rows):
-        return read_by_query(argument, enumerate(rows), names, by_position=True)  # all are empty
-    # Arrays, columns and Series of ids become lists, which are looked at once more.
-    if _is_column_of_ids(argument, first) or is_by_index(first, by_position=True):
-        rows = [_as_row(argument, row) for row in rows]
-        return _of_list(argument, rows, rows, names)
+    first = _as_row(argument, _first_filled(rows), by_position=True)
     if type(first) is tuple and any(isinstance(cell, (str, UUID)) for cell in first):
         raise row_of_table(argument, first, names)
+    if not _have_ids(first):
+        return side
+    if names.labels is not None and _are_ids(first):
+        return side  # labels if the other side holds numbers, which both sides together tell
+    rows = [_as_row(argument, row, by_position=True) for row in rows]
     if is_object(first) and not _are_rankings(argument, rows, names):
         return objects_by_id(argument, rows, names)
-    if _are_ids(first) and names.labels is not None:
-        return side  # labels if the other side holds numbers, which both sides together tell
-    if _have_ids(first):
-        return read_by_query(argument, enumerate(rows), names, by_position=True)
-    return side
+    return read_by_query(argument, enumerate(rows), names, by_position=True)
 
 
 def _have_ids(row: Any) -> bool:
     """Return whether the documents of a query have ids, and are no numbers by position."""
-    if isinstance(row, (Set, Mapping)):
+    if isinstance(row, Set) or is_object(row):
         return True
     return _are_ids(row) or are_hits(row) or are_pairs(row)
 
@@ -426,64 +395,46 @@ def _are_rankings(argument: str, rows: Sequence[Any], names: Names) -> bool:
     Raises:
         InputError: all have the same text as keys, none of them a standard name.
     """
-    # The first one tells of most records.
-    if not is_ranking(_first_filled(rows), names):
-        return False
-    rankings = [row for row in rows if isinstance(row, Mapping) and row]
+    rankings = list(filter(None, filter(is_object, rows)))
     if not all(map(is_mapping_to_numbers, rankings)):
         return False
     # All records have the names of the first ones. To spell the ids of all rankings takes long.
     if any(_has_names_of_fields(row, names) for row in rankings[:FIRST_MAPPINGS]):
         return False
-    first = rankings[0]
-    are_texts = all(isinstance(key, str) for key in first)
-    if are_texts and len(rankings) > 1 and _have_same_keys(rankings):
-        problem = f"holds mappings with the same keys, such as {shown(dict(first))}"
+    are_alike = len(rankings) > 1 and _have_same_keys(rankings)
+    if are_alike and all(isinstance(key, str) for key in rankings[0]):
+        problem = f"holds mappings with the same keys, such as {shown(dict(rankings[0]))}"
         hint = f"if the keys are documents, give {{query: mapping}}; if fields, {mark('fields')}"
         raise InputError(f"{problem}; {hint}", argument)
     return True
 
 
-def _rows(side: Any) -> Sequence[Any] | None:
-    """Return the queries of a side whose documents may have ids; None for numbers."""
-    if isinstance(side, (list, tuple)):
-        return side
-    if isinstance(side, ARROW) and _has_ids(side.type):
+def _rows(side: Any) -> Sequence[Any]:
+    """Return the queries of a side whose documents may have ids; nothing of numbers."""
+    if isinstance(side, ARROW) and _may_hold_ids(side.type):
         return list(side.to_pylist())
-    if isinstance(side, np.ndarray) and side.ndim and side.dtype.kind in TEXTS_AND_OBJECTS:
-        return list(side.tolist())
-    return None
+    if isinstance(side, np.ndarray) and side.dtype.kind in TEXTS_AND_OBJECTS:
+        return list(np.atleast_1d(side).tolist())
+    return side if isinstance(side, (list, tuple)) else []
 
 
-def _has_ids(column: pa.DataType) -> bool:
-    """Return whether a column of lists holds ids that are never numbers, or objects."""
-    kind = column
+def _may_hold_ids(kind: pa.DataType) -> bool:
+    """Return whether a column, perhaps of lists, holds ids that are never numbers, or objects."""
     while pa.types.is_nested(kind) and not pa.types.is_struct(kind):
         kind = kind.field(0).type  # of the values in lists
-    if pa.types.is_struct(kind):
-        return True
-    return kind != column and id_kind(kind) not in ("", "integers")
+    return pa.types.is_struct(kind) or id_kind(kind) not in ("", "integers")
 
 
 # The documents of queries
 
 
 def _first_filled(rows: Iterable[Any]) -> Any:
-    """Return the documents of the first query that has some; None if none has."""
-    return next((row for row in rows if not _is_empty(row)), None)
+    """Return the documents of the first query that has some; else of the first one."""
+    return next(filter(_is_filled, rows), next(iter(rows), None))
 
 
-def _is_empty(row: Any) -> bool:
-    return row is None or length_hint(row, 1) == 0
-
-
-def _is_column_of_ids(argument: str, row: Any) -> bool:
-    """Return whether a query's documents are an array or a column that may hold ids."""
-    if isinstance(row, np.ndarray):
-        return row.dtype.kind in TEXTS_AND_OBJECTS
-    if hasattr(row, "__arrow_c_stream__"):
-        row = plain(argument, row)
-    return isinstance(row, ARROW) and id_kind(row.type) not in ("", "integers")
+def _is_filled(row: Any) -> bool:
+    return row is not None and length_hint(row, 1) > 0
 
 
 def _are_ids(row: Any) -> bool:
@@ -500,20 +451,20 @@ def read_by_query(
     argument: str, queries: Iterable[tuple[Any, Any]], names: Names, by_position: bool
 ) -> ById:
     """Return the documents of queries by the ids of queries, or by their numbers."""
-    rows = {query: _as_row(argument, row) for query, row in queries}
+    rows = {query: _as_row(argument, row, by_position) for query, row in queries}
     with in_place(argument, instead_of=argument):
         reader = RowReader(rows.values(), names)
         documents = {query: reader.documents(query, row) for query, row in rows.items()}
     return _by_id(argument, documents, by_position, reader)
 
 
-def _as_row(argument: str, row: Any) -> Any:
-    """Return a query's documents as a list, a set or a mapping; an empty list for None."""
+def _as_row(argument: str, row: Any, by_position: bool) -> Any:
+    """Return a query's documents as a list, a set or an object; an empty list for None."""
     if row is None:
         return []
-    if isinstance(row, (list, tuple, Set, Mapping)):
+    if isinstance(row, (list, tuple, Set)) or is_object(row):
         return row
-    if is_by_index(row):
+    if is_by_index(row, by_position):
         return mapping_by_index(argument, row)
     return in_python(plain(argument, row))
 
@@ -530,15 +481,14 @@ class RowReader:
         self.fields: Mapping[str, str] = {}  # the fields of hits by role
         self.others: Sequence[str] = ()  # the fields of hits that are not read
         rows = list(rows)
-        hits = list(filter(are_hits, rows))
-        pairs = [] if hits else list(filter(are_pairs, rows))
-        if hits:
-            # What is no object among them is refused with its query, where it is read.
-            self.hits = HitReader(filter(is_object, chain.from_iterable(hits)), names)
+        # What is no hit or no pair among them is refused with its query, where it is read.
+        hits = filter(is_object, chain.from_iterable(filter(are_hits, rows)))
+        pairs = list(filter(are_pairs, rows))
+        if any(map(are_hits, rows)):
+            self.hits = HitReader(hits, names)
             self.lists = self.hits.lists
         elif any(is_object(row[0][0]) for row in pairs):
-            # What is no pair among them is refused with its query, too.
-            objects = (pair[0] for pair in chain.from_iterable(pairs) if is_list(pair) and pair)
+            objects = filter(is_object, map(first_in, chain.from_iterable(pairs)))
             self.hits = HitReader(objects, names.without_value())
             self.lists = ListReader(names, self.hits.lists.path, self.hits.lists.other_ids)
         if self.hits is not None:
@@ -604,8 +554,10 @@ def without_filling(ids: Sequence[Any]) -> Sequence[Any]:
     >>> without_filling([7, 3, -1, -1])
     [7, 3]
     """
-    count = len(ids)
     # FAISS fills up a list with -1 where there were fewer documents, as others pad labels.
-    while count > 0 and type(ids[count - 1]) is int and ids[count - 1] == -1:
-        count -= 1
-    return ids[:count]
+    filling = takewhile(_is_filling, reversed(ids))
+    return ids[: len(ids) - len(list(filling))]
+
+
+def _is_filling(document: Any) -> bool:
+    return type(document) is int and document == -1

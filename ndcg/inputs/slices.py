@@ -14,6 +14,7 @@ from .sources import ARROW, in_python, plain_in_order
 
 Value = str | int | bool | None
 MEAN_OF_SLICES = "mean of slices"  # as tables call it; the name of no slice
+NO_SLICE = "(none)"  # as tables call it, too
 # The Arrow types that values may have, and the types that they are converted to.
 TYPES = {
     pa.types.is_string: pa.large_string(),
@@ -64,17 +65,13 @@ def crossed(columns: Sequence[Any]) -> list[str | None]:
     (['shoes, phone', None], ["'a, b', c"])
     """
 
-    def text(value: Value) -> str | None:
-        if value is None:
-            return None
-        if isinstance(value, str) and ", " in value:
-            return shown(value)
-        return slice_name(value)
+    def text(value: Value) -> str:
+        return shown(value) if ", " in str(value) else slice_name(value)
 
     texts = []
     for values, code in map(read_slices, columns):
         texts.append(np.array(list(map(text, values)), object)[code])
-    return [None if None in row else ", ".join(row) for row in zip(*texts, strict=False)]
+    return [None if NO_SLICE in row else ", ".join(row) for row in zip(*texts, strict=False)]
 
 
 def slice_name(value: Value) -> str:
@@ -84,12 +81,9 @@ def slice_name(value: Value) -> str:
     ('en', '(none)', "''", "'mean of slices'")
     """
     if value is None:
-        return "(none)"
-    if not isinstance(value, str) or not value.isprintable() or not value.strip():
-        return shown(value)
-    if value in ("(none)", MEAN_OF_SLICES):
-        return shown(value)
-    return value
+        return NO_SLICE
+    is_text = isinstance(value, str) and value.isprintable() and not value.isspace()
+    return shown(value) if not is_text or value in ("", NO_SLICE, MEAN_OF_SLICES) else str(value)
 
 
 def in_order_of_ids(

@@ -5,7 +5,6 @@ Columns and tensors are converted by the first of several methods that their lib
 
 import io
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -20,19 +19,9 @@ TORCH_FLOATS_OF_NUMPY = ("torch.float16", "torch.float32", "torch.float64")
 
 
 def settled(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return arguments, with tensors and columns of other libraries converted with ``plain``.
-
-    A value that several arguments share is converted once.
-    """
-    foreign = {name: values for name, values in arguments.items() if not _is_plain(values)}
-    if not foreign:
-        return dict(arguments)
-    refuse_other_orders(foreign)
-    arrays: dict[int, Any] = {}  # by identity, since columns cannot be compared or hashed
-    for name, values in foreign.items():
-        if id(values) not in arrays:
-            arrays[id(values)] = plain(name, values)
-    return {name: arrays.get(id(values), values) for name, values in arguments.items()}
+    """Return arguments, with tensors and columns of other libraries converted with ``plain``."""
+    refuse_other_orders(arguments)
+    return {name: plain(name, values) for name, values in arguments.items()}
 
 
 def refuse_other_orders(arguments: Mapping[str, Any]) -> None:
@@ -41,17 +30,10 @@ def refuse_other_orders(arguments: Mapping[str, Any]) -> None:
     _refuse_other_index(arguments)
 
 
-def _is_plain(values: Any) -> bool:
-    """Return whether a value is a list, a dict, None or a NumPy array, which need no conversion."""
-    if type(values) is np.ndarray:
-        return values.dtype.names is None
-    return type(values) in (NoneType, list, tuple, dict)
-
-
 def _refuse_separate_queries(arguments: Mapping[str, Any]) -> None:
     """Raise an error for two database queries, whose rows have no common order."""
-    queries = {id(values): name for name, values in arguments.items() if is_database_query(values)}
-    for name in list(queries.values())[1:]:
+    queries = [name for name, values in arguments.items() if is_database_query(values)]
+    for name in queries[1:]:
         raise _separate_query(name, arguments[name])
 
 
@@ -66,15 +48,11 @@ def _refuse_other_index(arguments: Mapping[str, Any]) -> None:
     """Raise an error for a column of pandas whose index differs from that of the first."""
     indexes = {name: values.index for name, values in arguments.items() if _has_index(values)}
     for name, index in indexes.items():
-        first, first_index = next(iter(indexes.items()))
-        if index is not first_index and not index.equals(first_index):
-            raise InputError(
-                f"its index differs from the index of {first}, and rows are matched by position, "
-                "not by index; for lists in cells give .to_dict() of each, {query: list}, else "
-                "outer-join both tables by query and document, or, if rows are in the same order, "
-                "give .to_numpy() of each",
-                name,
-            )
+        first = next(iter(indexes))
+        if not index.equals(indexes[first]):
+            problem = f"its index differs from the index of {first}, and rows are matched by place"
+            hint = "outer-join both tables by query and document, or give .to_numpy() of each"
+            raise InputError(f"{problem}; {hint}", name)
 
 
 def is_database_query(values: Any) -> bool:
@@ -96,11 +74,9 @@ def is_spark(values: Any) -> bool:
 
 def listed(side: Any) -> Any:
     """Return a generator as a list; other values unchanged."""
-    if not isinstance(side, Iterator):
-        return side
-    if isinstance(side, io.IOBase) or is_database_query(side):
-        return side
-    return list(side)
+    if isinstance(side, Iterator) and not isinstance(side, (io.IOBase, pa.RecordBatchReader)):
+        return list(side)
+    return side
 
 
 def is_sparse(values: Any) -> bool:
@@ -149,25 +125,17 @@ def is_lazy(table: Any) -> bool:
 
 def name_of_column(column: Any) -> Any:
     """Return the name of a column of a DataFrame, or of its only one; None for other values."""
-    if hasattr(column, "name"):
-        return column.name
-    if hasattr(column, "column_name"):
-        return column.column_name
-    if is_lazy(column):
-        return None  # its names may take long
-    names = names_of_columns(column)
-    if names is not None and len(names) == 1:
-        return names[0]
-    return None
+    name = getattr(column, "name", getattr(column, "column_name", None))
+    if name is not None or is_lazy(column):  # whose names may take long
+        return name
+    names = names_of_columns(column) or []
+    return names[0] if len(names) == 1 else None
 
 
 def names_of_columns(table: Any) -> list[Any] | None:
     """Return the names of the columns of a DataFrame, a table or a Dataset; None if it has none."""
-    for attribute in ("column_names", "columns"):
-        names = getattr(table, attribute, None)
-        if names is not None and not callable(names):
-            return list(names)
-    return None
+    names = getattr(table, "column_names", getattr(table, "columns", None))
+    return None if names is None or callable(names) else list(names)
 
 
 def are_lists(side: Any) -> bool:
@@ -359,7 +327,7 @@ def _from_dataset(dataset: Any) -> Any:
 
 def _from_column_of_dataset(column: Any) -> Any:
     source = column.source
-    if hasattr(source, "format") and source.format["type"] in (None, "arrow"):
+    if getattr(source, "format", {"type": "of a stream"})["type"] in (None, "arrow"):
         return type(column)(source.with_format("arrow"), column.column_name)[:]
     return converted(column[:])
 
@@ -393,26 +361,18 @@ def _masked_rows(values: Any) -> list[Any] | None:
 
 def _names_of_fields(values: Any) -> list[str]:
     """Return the names of the columns of a table; none for anything else."""
-    names = None
     if isinstance(values, ARROW) and pa.types.is_struct(values.type):
-        names = [field.name for field in values.type]
-    elif isinstance(values, np.ndarray):
-        names = values.dtype.names
-    elif hasattr(values, "with_format"):  # a Dataset
-        names = values.column_names
-    return list(names or ())  # which a Dataset may not know
+        return [field.name for field in values.type]
+    in_array = getattr(getattr(values, "dtype", None), "names", None)
+    # A Dataset may not know its names.
+    return list(getattr(values, "column_names", in_array) or ())
 
 
 def _only_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return the column of a table with a single column, not counting the pandas index."""
     if not pa.types.is_struct(column.type):
         return column
-    positions = []
-    for position, field in enumerate(column.type):
-        if not field.name.startswith("__index_level_"):
-            positions.append(position)
-    if len(positions) != 1:
+    names = [field.name for field in column.type if not field.name.startswith("__index_level_")]
+    if len(names) != 1:
         return column
-    (position,) = positions
-    chunks = [chunk.flatten()[position] for chunk in column.chunks]
-    return pa.chunked_array(chunks, column.type.field(position).type)
+    return column.flatten()[column.type.get_field_index(names[0])]

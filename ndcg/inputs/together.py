@@ -3,7 +3,6 @@
 import ast
 import re
 from dataclasses import replace
-from itertools import islice
 from typing import Any
 
 import pyarrow as pa
@@ -15,11 +14,9 @@ from .columns import check_queries_equal
 from .documents import ById, has_ids, ids_of_queries
 from .fields import Names
 from .hashes import Columns
-from .ids import id_kind
-from .joins import another_kind
 
 WRITTEN_LIST = re.compile(r"\s*[\[({].*[\])}]\s*", re.DOTALL)
-SEPARATOR = re.compile(r"\s*[,;|]\s*|\s+")
+PART_OF_CELL = re.compile(r"[^\s,;|]+")
 FIRST_IDS = 1 << 8  # which may be lists written as text
 
 
@@ -32,14 +29,13 @@ def together(inputs: Any, names: Names) -> Any:
     """
     qrels = inputs.references
     run = with_ids_of_letor(inputs.predictions, qrels, inputs.query_ids)
-    inputs = inputs._replace(predictions=run)
-    if not has_ids(run) or not has_ids(qrels):
-        inputs = with_ids_on_both(inputs, names)
-    if inputs.query_ids is not None:
-        inputs = _with_query_ids(inputs)
+    inputs = with_ids_on_both(inputs._replace(predictions=run), names)
     run, qrels = inputs.predictions, inputs.references
     if not has_ids(run) or not has_ids(qrels):
         return inputs
+    if inputs.query_ids is not None and {run.positions, qrels.positions} != {None}:
+        run, qrels = (_named(side, inputs.query_ids) for side in (run, qrels))
+        inputs = inputs._replace(query_ids=None)
     # Lists number their queries with integers, and files with text.
     if isinstance(qrels, ById):
         run = _with_integers(run)
@@ -54,22 +50,11 @@ def together(inputs: Any, names: Names) -> Any:
 # The ids of queries
 
 
-def _with_query_ids(inputs: Any) -> Any:
-    """Return queries by position with the ids that `query_ids` has for them."""
-    sides = {"predictions": inputs.predictions, "references": inputs.references}
-    if not all(has_ids(side) for side in sides.values()):
-        return inputs
-    unnamed = [name for name, side in sides.items() if side.positions is not None]
-    if not unnamed:
-        return inputs
-    for name in unnamed:
-        ids = ids_of_queries(inputs.query_ids, sides[name].positions)
-        sides[name] = _named(sides[name], ids)
-    return inputs._replace(**sides, query_ids=None)
-
-
-def _named(side: ById | Columns, ids: list[Any]) -> ById | Columns:
-    """Return queries by position with ids that are given in their order."""
+def _named(side: ById | Columns, query_ids: Any) -> ById | Columns:
+    """Return queries by position with the ids that `query_ids` has in their order."""
+    if side.positions is None:
+        return side
+    ids = ids_of_queries(query_ids, side.positions)
     fields = {"query": "query_ids", **side.fields}
     if isinstance(side, ById):
         queries = dict(zip(ids, side.queries.values(), strict=True))
@@ -93,21 +78,15 @@ def _with_integers(side: Any) -> Any:
 def _refuse_one_by_position(run: ById | Columns, qrels: ById | Columns) -> None:
     """Raise an error if one side names its queries and the other does not, or has more queries."""
     ranked, judged = run.positions, qrels.positions
-    if isinstance(run, ById) and not run.queries:
+    if run.first_query is None:
         return  # a run without queries, such as that of IDCG
     if ranked is not None and judged is not None:
         check_queries_equal(ranked, judged)
-        return
-    if ranked == judged:  # both have ids
-        return
-    argument = "references" if ranked is None else "predictions"
-    problem = "the queries have no ids, which those of the other side have"
-    ids_in_order = mark("query_ids", after=", the query of each list, or ")
-    words = f"{problem}; give {ids_in_order}{{query: ...}}"
-    ids = (run.first_id, qrels.first_id)
-    if None not in ids and len({id_kind(type(document)) for document in ids}) > 1:
-        words += f"; {another_kind(('document', *ids)).problem}"  # which would be the next error
-    raise InputError(words, argument)
+    elif ranked != judged:
+        argument = "references" if ranked is None else "predictions"
+        problem = "the queries have no ids, which those of the other side have"
+        ids_in_order = mark("query_ids", after=", the query of each list, or ")
+        raise InputError(f"{problem}; give {ids_in_order}{{query: ...}}", argument)
 
 
 # Ids that hold several
@@ -115,18 +94,11 @@ def _refuse_one_by_position(run: ById | Columns, qrels: ById | Columns) -> None:
 
 def refuse_lists_in_ids(argument: str, side: ById | Columns, other: ById | Columns) -> None:
     """Raise an error for ids that are lists written as text, or several ids in one cell."""
-    if isinstance(side, Columns):
-        ids = side.document[:FIRST_IDS].to_pylist()
-    else:
-        ids = list(islice(side.ids(), FIRST_IDS))
-    text = "".join(document for document in ids if isinstance(document, str))
-    # One search in all text is faster than one in every id.
-    if any(bracket in text for bracket in "[({"):
-        for document in ids:
-            if _is_written_list(str(document)):
-                problem = f"the id {shown(document)} is a list written as text"
-                hint = "give lists, as json.loads or ast.literal_eval reads them"
-                raise InputError(f"{problem}; {hint}", argument)
+    for document in side.first_ids(FIRST_IDS):
+        if _is_written_list(str(document)):
+            problem = f"the id {shown(document)} is a list written as text"
+            hint = "give lists, as json.loads or ast.literal_eval reads them"
+            raise InputError(f"{problem}; {hint}", argument)
     if isinstance(side, Columns) and _hold_any(side.document, b" \t\n,;|"):
         _refuse_several_in_cells(argument, side, other)
 
@@ -135,11 +107,8 @@ def _hold_any(ids: pa.ChunkedArray, characters: bytes) -> bool:
     """Return whether any id holds one of some characters, faster than Arrow's search."""
     if not pa.types.is_string(ids.type):
         return False
-    for chunk in ids.chunks:
-        text = bytes(chunk.buffers()[2] or b"")
-        if any(character in text for character in characters):
-            return True
-    return False
+    texts = [bytes(chunk.buffers()[2] or b"") for chunk in ids.chunks]
+    return any(text != text.translate(None, characters) for text in texts)
 
 
 def _is_written_list(document: str) -> bool:
@@ -169,12 +138,12 @@ def _refuse_several_in_cells(argument: str, side: Columns, other: ById | Columns
     # Only now, since few sides hold such ids, and the other may have millions.
     known = set(map(str, other.ids()))
     for document in dict.fromkeys(several.to_pylist()):
-        parts = [part for part in SEPARATOR.split(document) if part]
-        known_parts = [part for part in parts if part in known]
-        if document in known or not known_parts:
+        parts = set(PART_OF_CELL.findall(document))
+        unknown = parts - known
+        if document in known or unknown == parts:
             continue
-        if all(part in known or any(map(str.isdigit, part)) for part in parts):
+        if all(any(map(str.isdigit, part)) for part in unknown):
             problem = f"the id {shown(document)} holds several ids"
-            known_part = f"{shown(known_parts[0])} is one of the other side"
+            known_part = f"{shown(min(parts & known))} is one of the other side"
             hint = "give a list of ids in each cell, or a row for each document"
             raise InputError(f"{problem}, of which {known_part}; {hint}", argument)

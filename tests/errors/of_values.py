@@ -136,7 +136,7 @@ BY_POSITION: dict[str, Row] = {
     ),
     "an unreadable array": refused(compute, "predictions", **FLAT | {"predictions": Unreadable()}),
     "unreadable numbers": refused(
-        compute, "predictions", "query 'q', row 0", **FLAT | {"predictions": [Unreadable()] * 3}
+        compute, "predictions", **FLAT | {"predictions": [Unreadable()] * 3}
     ),
     "an unreadable capsule": refused(
         compute, "predictions", **FLAT | {"predictions": UnreadableCapsule()}

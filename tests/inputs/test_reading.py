@@ -292,8 +292,8 @@ def test_a_column_of_one_chunk_is_used_where_it_lies() -> None:
 # --- Parts and Arrow ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("form", ["lists", "column", "columns chunked in two ways"])
-def test_many_nested_lists_and_chunks_come_in_parts_of_about_part_documents(
+@pytest.mark.parametrize("form", ["column", "columns chunked in two ways"])
+def test_many_chunks_come_in_parts_of_about_part_documents(
     monkeypatch: pytest.MonkeyPatch, form: str
 ) -> None:
     monkeypatch.setattr(reading, "PART", 10)
@@ -303,7 +303,6 @@ def test_many_nested_lists_and_chunks_come_in_parts_of_about_part_documents(
         for size in (3, 40)
     )
     forms = {
-        "lists": (rows, tuple(rows)),
         "column": (column, column),
         "columns chunked in two ways": (column, whole),
     }
@@ -313,17 +312,15 @@ def test_many_nested_lists_and_chunks_come_in_parts_of_about_part_documents(
     assert all(10 - 4 <= part.score.size < 10 + 4 for part in several[:-1])
 
 
-@pytest.mark.parametrize("form", ["lists", "column"])
 def test_an_error_in_a_later_part_names_the_query_counted_over_all_parts(
-    monkeypatch: pytest.MonkeyPatch, form: str
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(reading, "PART", 10)
     rows: list[Any] = [[1.0, 2.0]] * 40
     wrong = [*rows[:33], None, *rows[34:]]
-    if form == "column":
-        rows, wrong = (pa.chunked_array([each[:20], each[20:]], LISTS) for each in (rows, wrong))
+    columns = (pa.chunked_array([each[:20], each[20:]], LISTS) for each in (rows, wrong))
     with refusal("references", "query 33"):
-        list(parts(Inputs(rows, wrong)))
+        list(parts(Inputs(*columns)))
 
 
 # --- Refused --------------------------------------------------------------------------------------
