@@ -238,15 +238,13 @@ def _rows_of_one_hash(
 
 def _together(columns: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
     """Return the ids of all columns, which are of one kind, in a type that holds all of them."""
-    types = {column.type for column in columns if len(column)}
+    filled = [column for column in columns if len(column)]  # the type of others may be any
+    types = {column.type for column in filled}
     kind = max(types, key=lambda kind: UNITS.index(getattr(kind, "unit", "s")))
     if len(types) > 1 and not pa.types.is_timestamp(kind):  # integers with and without a sign
         kind = pa.string()
-    chunks = []
-    for column in columns:
-        if len(column):  # the type of an empty column may be any
-            chunks += column.cast(kind).chunks
-    return pa.chunked_array(chunks, kind)
+    chunks = chain.from_iterable(column.cast(kind).chunks for column in filled)
+    return pa.chunked_array(list(chunks), kind)
 
 
 def digest_of(columns: Columns) -> str:

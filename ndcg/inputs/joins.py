@@ -232,8 +232,6 @@ def refuse_open_ties(rankings: Rankings, score_dtype: str) -> None:
     # A tie changes a score only if its documents were retrieved and have different relevances.
     rows = np.flatnonzero(mask_of(len(query), rankings.retrieved))
     rows = rows[tied_rows(query[rows], score[rows])]
-    if not len(rows):
-        return
     judged = mask_of(len(query), rankings.judged)
     relevance = np.where(judged, rankings.relevance, -np.inf)
     rows = rows[np.lexsort((relevance[rows], score[rows], query[rows]))]
@@ -244,9 +242,8 @@ def refuse_open_ties(rankings: Rankings, score_dtype: str) -> None:
     if not are_open.any():
         return
     at = int(are_open.argmax())
-    places = []
-    for row in sorted((int(first[at]), int(second[at]))):
-        places.append(rankings.place(*place_among(rankings.offsets, row)))
+    rows_of_tie = sorted((int(first[at]), int(second[at])))
+    places = [rankings.place(*place_among(rankings.offsets, row)) for row in rows_of_tie]
     same = "the same score" if score_dtype == "given" else f"the same score in {score_dtype}"
     docid = f"{mark('ties', 'docid')} (which {mark('convention', 'trec_eval')} means)"
     raise InputError(
@@ -272,12 +269,10 @@ def join_by_id(
     labels: Labels | None = None,
 ) -> Rankings:
     """Join both sides: of every judged query the retrieved documents, then the others."""
-    for argument, side in (("predictions", run), ("references", qrels)):
-        # Rows of tables and files were looked at where they were read.
-        if isinstance(side, ById):
-            refuse_empty_ids(argument, side.queries)
     excluded = None
     if isinstance(run, ById) and isinstance(qrels, ById):
+        refuse_empty_ids("predictions", run.queries)
+        refuse_empty_ids("references", qrels.queries)
         _refuse_no_common_query(run, qrels)
         if exclude is None:
             return _join_mappings(run, qrels, by_docid, score_dtype, ignore_index, labels)
@@ -291,7 +286,7 @@ def join_by_id(
         rows, judged, excluded = without(exclude, rows, judged, exclude_from)
     rankings = _join_columns(rows, judged, by_docid, score_dtype, ignore_index)
     rankings = rankings._replace(excluded=excluded)
-    if isinstance(qrels, ById) and qrels.by_position:  # its queries have numbers, and no ids
+    if getattr(qrels, "by_position", False):  # its queries have numbers, and no ids
         return rankings._replace(query_ids=None)
     return rankings
 
@@ -415,7 +410,7 @@ def _are_of_other_kinds(ids: Iterable[Any], other_ids: Iterable[Any]) -> bool:
     other_kinds = set(map(id_kind, set(map(type, other_ids))))
     if "" in kinds | other_kinds:  # some are not ids; another error says so
         return False
-    return len(kinds) > 0 and len(other_kinds) > 0 and kinds.isdisjoint(other_kinds)
+    return min(len(kinds), len(other_kinds)) > 0 and kinds.isdisjoint(other_kinds)
 
 
 def _as_columns(
@@ -427,6 +422,8 @@ def _as_columns(
     """Return a mapping beside a table or a file as columns, too."""
     if isinstance(side, Columns):
         return side
+    # Rows of tables and files were looked at where they were read.
+    refuse_empty_ids(argument, side.queries)
     rows = side.queries
     queries = list(rows)
     lengths = np.fromiter(map(len, rows.values()), np.int64, len(rows))
@@ -538,10 +535,9 @@ def _join_columns(
 def _with_queries_of(run: Columns, qrels: Columns) -> tuple[Columns, NDArray[np.int64]]:
     """Return a run with the queries of the references as indices, and the index of its queries."""
     known = index_among(run.query_ids, qrels.query_ids)
-    if len(known) and len(qrels.query_ids) and (known < 0).all():
+    if min(len(known), len(qrels.query_ids)) > 0 and (known < 0).all():
         raise nothing_shared(run, qrels)
-    if (known != np.arange(len(known))).any():
-        run = run._replace(query=known[run.query])
+    run = run._replace(query=known[run.query])
     if (known < 0).any():  # skip queries without judgments
         run = run.only(run.query >= 0)
     return run, known
@@ -555,7 +551,7 @@ def _refuse_other_kinds(run: Columns, qrels: Columns) -> None:
     }
     for noun, (run_ids, qrels_ids) in ids.items():
         are_unlike = family(run_ids.type) != family(qrels_ids.type)
-        if are_unlike and len(run_ids) > 0 and len(qrels_ids) > 0:
+        if are_unlike and min(len(run_ids), len(qrels_ids)) > 0:
             raise another_kind(noun, run_ids[0].as_py(), qrels_ids[0].as_py())
 
 

@@ -1,6 +1,5 @@
 """The input of the kernel: relevances and scores, query after query, and the names of queries."""
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..measure.labels import Labels
 from ..measure.messages import InputError, mark
-from ..measure.scoring import NOT_A_RELEVANCE, InvalidRankingError
+from ..measure.scoring import InvalidRankingError
 from ..measure.ties import Mask
 from .columns import (
     Column,
@@ -90,10 +89,7 @@ class Rankings(NamedTuple):
     @property
     def missing(self) -> Mask:
         """True for a query with documents of which none has a score: the run lacks it."""
-        ranked = self._ranked()
-        if ranked.all():  # in most runs
-            return ~ranked
-        return ~(ranked | self.empty())
+        return ~(self._ranked() | self.empty())
 
     def lacking(self) -> Mask:
         """Return which queries are missing from the predictions, or have no documents at all."""
@@ -149,9 +145,7 @@ class Rankings(NamedTuple):
         if unknown.any():
             row = int(unknown.argmax())
             label = float(self.relevance[row])
-            problem = NOT_A_RELEVANCE.format(value=label)
-            if math.isfinite(label):
-                problem = f"{label:g} {labels.unknown(label)}"
+            problem = f"{label:g} {labels.unknown(label)}"
             raise InvalidRankingError("relevance", *place_among(self.offsets, row), problem)
         if self.judged is not None:
             gains = np.where(self.judged, gains, 0)

@@ -132,9 +132,6 @@ def settled_systems(
     named = {name for name, side in sides.items() if has_ids(side) and side.positions is None}
     # The queries or documents of others are matched by position.
     refuse_other_orders({name: given[name] for name in given if name not in named})
-    for run in runs:
-        if given[run] is given["references"]:
-            refuse_same_column(run, sides[run], sides["references"])
     if names["references"].has_no_value:
         _warn_of_unread_relevances(sides["references"])
     read_runs = [sides[run] for run in runs]
@@ -147,6 +144,8 @@ def settled_systems(
     inputs = inputs._replace(fields=None, **shared)
     systems = []
     for run in runs:
+        if given[run] is given["references"]:
+            refuse_same_column(run, sides[run], sides["references"])
         system = together(inputs._replace(predictions=converted[run]), names[run])
         name = _field_of(sides[run], "score") or name_of_column(given[run])
         if orders[run] != "ascending" and says_lowest_first(name, NAMES_OF_RANKS):
@@ -435,8 +434,7 @@ def parts(inputs: Inputs, **how: Any) -> Iterator[Rankings]:
         try:
             rankings = align(piece, **how)
         except ValueError:
-            if piece is not inputs:
-                align(inputs, **how)  # whose error counts the queries of all pieces
+            align(inputs, **how)  # whose error counts the queries of all pieces
             raise
         yield rankings
 
@@ -444,8 +442,8 @@ def parts(inputs: Inputs, **how: Any) -> Iterator[Rankings]:
 def _pieces(inputs: Inputs) -> Iterator[Inputs]:
     """Cut inputs that are copied into pieces of about PART documents, so that copies are small."""
     predictions, references = inputs[:2]
-    # Documents with ids are joined whole.
-    if inputs.query_ids is not None or has_ids(references):
+    # Documents with ids are joined whole, and so are the queries of `query_ids`.
+    if inputs.query_ids is not None:
         yield inputs
         return
     # Two sparse matrices are never made dense.

@@ -131,12 +131,10 @@ def _refuse_tables(argument: str, rows: Iterable[Any]) -> None:
 
 def _refuse_two_matrices(argument: str, rows: Sequence[Any]) -> None:
     """Raise an error for a pair of matrices, as a search of FAISS returns scores and ids."""
-    if len(rows) != 2 or any(getattr(row, "ndim", 0) != 2 for row in rows):
-        return
-    if rows[0].shape == rows[1].shape:
+    if len(rows) == 2 and {getattr(row, "ndim", 0) for row in rows} == {2}:
         ids = mark("document_ids", said="document_ids=ids")
         hint = f"if they are ids and scores, give predictions=scores, {ids}"
-        raise InputError(f"holds two arrays of one shape, {tuple(rows[0].shape)}; {hint}", argument)
+        raise InputError(f"holds two arrays of several queries; {hint}", argument)
 
 
 @contextmanager
@@ -225,10 +223,9 @@ def is_single_object(side: Mapping[Any, Any], names: Names) -> bool:
     # To spell thousands of ids as names of fields would take long.
     if len(side) > MOST_FIELDS:
         return False
-    for path in filter(None, (names.name("query"), names.name("document"))):
-        if any(f"{path}.".startswith(f"{key}.") for key in side):
-            return True
-    if are_names_of_fields(side) or _is_wrapper(side, names):
+    paths = [f"{path}." for path in names.given_names]
+    is_given = any(path.startswith(f"{key}.") for path in paths for key in side)
+    if is_given or are_names_of_fields(side) or _is_wrapper(side, names):
         return True
     # If all are single, they are queries with one id, which are refused later.
     return {isinstance(value, SCALARS) for value in side.values()} == {True, False}
@@ -298,10 +295,7 @@ def _of_responses(argument: str, side: Mapping[Any, Any], names: Names) -> ById 
 
 
 def refuse_table_by_index(side: Mapping[Any, Any], argument: str = "") -> None:
-    """Raise an error for {row: {column: cell}} and {column: {row: cell}}, as pandas makes them.
-
-    So is {query: {document: {field: value}}}.
-    """
+    """Raise an error for {row: {column: cell}} and {column: {row: cell}}, as pandas makes them."""
     first = next(iter(side.values()), None)
     if not isinstance(first, Mapping):
         return
@@ -328,10 +322,8 @@ def _refuse_columns_of_lists(argument: str, side: Mapping[Any, Any], names: Name
 
     A query has a list of ids, and no lists of them.
     """
-    if len(side) > MOST_FIELDS:
-        return
-    for name in spelled(side, chain(*LISTS_OF_IDS[names.kind])):
-        if is_list(first_in(side[name])):
+    for name in chain(*LISTS_OF_IDS[names.kind]):
+        if is_list(first_in(side.get(name))):
             problem = f"its keys are read as queries, and {shown(name)} has lists of several"
             lists = f"{mark(argument)}[{name!r}]"
             by_query = f"{{query: ids for query, ids in zip(queries, {lists})}}"
@@ -420,9 +412,9 @@ def _rows(side: Any) -> Sequence[Any]:
 
 def _may_hold_ids(kind: pa.DataType) -> bool:
     """Return whether a column, perhaps of lists, holds ids that are never numbers, or objects."""
-    while pa.types.is_nested(kind) and not pa.types.is_struct(kind):
-        kind = kind.field(0).type  # of the values in lists
-    return pa.types.is_struct(kind) or id_kind(kind) not in ("", "integers")
+    while hasattr(kind, "value_type"):  # of lists
+        kind = kind.value_type
+    return pa.types.is_nested(kind) or id_kind(kind) not in ("", "integers")
 
 
 # The documents of queries

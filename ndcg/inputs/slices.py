@@ -82,8 +82,9 @@ def slice_name(value: Value) -> str:
     """
     if value is None:
         return NO_SLICE
-    is_text = isinstance(value, str) and value.isprintable() and not value.isspace()
-    return shown(value) if not is_text or value in ("", NO_SLICE, MEAN_OF_SLICES) else str(value)
+    is_text = isinstance(value, str) and value.isprintable()
+    text = str(value).strip()
+    return str(value) if is_text and text not in ("", NO_SLICE, MEAN_OF_SLICES) else shown(value)
 
 
 def in_order_of_ids(
@@ -107,10 +108,10 @@ def in_order_of_ids(
 def _column(values: Any) -> "pa.Array | pa.ChunkedArray":
     """Return values as a column of text, integers of 64 bits, booleans or nulls."""
     values = plain_in_order("by", values)
-    if isinstance(values, np.ndarray) and values.ndim == 1:
-        # A list has None for masked values, but no times.
-        values = pa.array(values) if values.dtype.kind in "mM" else values.tolist()
-    if not isinstance(values, (list, tuple, range, *ARROW)):
+    if isinstance(values, np.ndarray):
+        values = values.astype(values.dtype.newbyteorder("="))
+    is_sequence = isinstance(values, (list, tuple, range, np.ndarray, *ARROW))
+    if not is_sequence or getattr(values, "ndim", 1) != 1:
         given = shown(values)
         must_be = "a sequence with one value per query, or a mapping by their ids"
         raise ValueError(f"by must be {must_be}; got {given}")

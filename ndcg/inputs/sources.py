@@ -89,8 +89,8 @@ def is_by_index(row: Any, by_position: bool = False) -> bool:
 
     Integers are ids if queries have ids too; by position they are the numbers of rows of a table.
     """
-    is_series = _has_index(row) and getattr(row, "ndim", 0) == 1
-    if not is_series or row.dtype.kind not in "iufb":
+    kind = getattr(getattr(row, "dtype", None), "kind", "O")
+    if not _has_index(row) or kind not in "iufb":
         return False
     if row.index.dtype.kind not in "iu":
         return True
@@ -282,7 +282,7 @@ def converted(values: Any) -> Any:
         return _from_stream(values)
     if hasattr(values, "__arrow_c_array__"):
         return pa.array(values)
-    if _has_index(values) and values.ndim == 1 and values.dtype.kind == "f":
+    if _has_index(values) and values.dtype.kind == "f":
         return pa.array(values, from_pandas=True)  # NaN is a missing value, as in newer pandas
     if hasattr(values, "__array__"):
         return np.asarray(values)
