@@ -1,16 +1,16 @@
 """Remove documents, such as items that a user has seen, from rankings and ideals."""
 
 from collections.abc import Iterable, Iterator, Mapping, Set
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from ..measure.messages import InputError, mark, shown
 from ..measure.ties import Mask
 from .columns import check_queries_equal
-from .documents import ById, DocumentValues, has_no_documents
+from .documents import ById
 from .doubts import FEWEST_QUERIES
 from .hashes import Columns, first_rows, hashes_of
 from .ids import (
@@ -24,6 +24,7 @@ from .ids import (
     read_ids,
 )
 from .no_rankings import MANY_DOCUMENTS
+from .objects import is_list
 from .sources import ARROW, in_python, plain, settled
 
 SAME_TYPE = "give both the same type; ids in files are text"
@@ -66,39 +67,6 @@ def without(
     return sides[0], sides[1], counts
 
 
-def without_in_mappings(
-    exclude: Any, run: ById, qrels: ById, exclude_from: str = "both"
-) -> tuple[ById, ById, NDArray[np.int64]]:
-    """Return two mappings without the excluded documents, as `without` does."""
-    query, queries, documents = _rows(exclude)
-    queries, documents = as_list(queries), as_list(documents)
-    _check_queries(queries, list(qrels.queries))
-    rankings = qrels if has_no_documents(run) else run
-    types = set(map(type, rankings.ids()))
-    _check_documents(documents, rankings.first_id, set(map(id_kind, types)))
-    excluded: dict[Any, set[Any]] = {}
-    for code, document in zip(query.tolist(), documents, strict=True):
-        excluded.setdefault(queries[code], set()).add(document)
-    ranked, judged = dict(run.queries), dict(qrels.queries)
-    counts = np.zeros((len(judged), 2), np.int64)
-    for row, name in enumerate(qrels.queries):
-        ids = excluded.get(name, set())
-        for column, side in enumerate((ranked, judged)):
-            shared = ids & side.get(name, {}).keys()
-            counts[row, column] = len(shared)
-            stays = exclude_from == "run" and side is judged
-            if shared and not stays:
-                side[name] = _without(side[name], shared)
-    return replace(run, queries=ranked), replace(qrels, queries=judged), counts
-
-
-def _without(documents: DocumentValues, excluded: Set[Any]) -> DocumentValues:
-    left = dict(documents)
-    for document in excluded:
-        del left[document]
-    return left
-
-
 def are_excluded(rows: Columns, exclude: Any) -> Mask:
     """Return which rows are to be excluded."""
     return _are_among(rows, _columns(exclude, rows, rows))
@@ -136,8 +104,8 @@ def _columns(exclude: Any, run: Columns, judged: Columns) -> Columns:
     query, queries, documents = _rows(exclude)
     _check_queries(as_list(queries), as_list(judged.query_ids))
     documents = id_column("exclude", documents)
-    if family(documents.type) != family(rankings.document.type):
-        _check_documents(documents, rankings.first_id, set())
+    if len(rankings.document) and family(documents.type) != family(rankings.document.type):
+        _refuse_documents(documents, rankings.first_id)
     return Columns(query, queries, documents, np.ones(len(query)), hashes_of(documents))
 
 
@@ -165,7 +133,7 @@ def _rows_of_mapping(exclude: Mapping[Any, Any]) -> tuple[RowNumbers, Any, Any]:
     lengths = []
     documents: list[Any] = []
     for query, row in by_query.items():
-        ids = frozenset(row)
+        ids = dict.fromkeys(row)
         if ids:
             queries.append(query)
             lengths.append(len(ids))
@@ -187,7 +155,7 @@ def _rows_of_pairs(exclude: Pairs) -> tuple[RowNumbers, Any, Any]:
 def by_position(exclude: Any, queries: int) -> dict[int, Any]:
     """Return ``{query: ids}``, by the position of queries, from lists of ids in their order."""
     rows = in_python(exclude)
-    if not isinstance(rows, (list, tuple)) or isinstance(rows, (Pairs, Columns)):
+    if not is_list(rows):
         given = "a file or a DataFrame" if isinstance(rows, (Pairs, Columns)) else shown(exclude)
         problem = f"got {given}, but the predictions are ranked ids by position"
         hint = "give a list or a set of ids for each query, in the same order"
@@ -197,9 +165,7 @@ def by_position(exclude: Any, queries: int) -> dict[int, Any]:
 
 
 def _ids(query: Any, documents: Any) -> Iterable[Any]:
-    ids = documents
-    if not isinstance(ids, (list, tuple, Set, Mapping, str, bytes)):
-        ids = in_python(plain("exclude", ids))
+    ids = in_python(plain("exclude", documents))
     if not isinstance(ids, (list, tuple, Set, Mapping)):
         problem = f"must be a list or a set of ids; got {shown(documents)}"
         raise InputError(problem, "exclude", f"query {shown(query)}")
@@ -221,15 +187,10 @@ def _check_queries(excluded: list[Any], judged: list[Any]) -> None:
     raise InputError(f"{problem}; {SAME_TYPE}", "exclude")
 
 
-def _check_documents(excluded: Any, first: Any, kinds: Set[str]) -> None:
-    """Raise an error for documents of other kinds than the ids in the rankings."""
-    if first is None:  # no document was ranked
-        return
-    excluded = as_list(excluded)
-    wrong = {kind for kind in set(map(type, excluded)) if id_kind(kind) not in kinds}
-    if wrong:
+def _refuse_documents(excluded: pa.ChunkedArray, first: Any) -> None:
+    """Raise an error for documents of another kind than the ids in the rankings."""
+    if len(excluded) > 0:
         # The least of them is the same in any order of a set.
-        others = [document for document in excluded if type(document) in wrong]
-        ids = f"{min(map(shown, others))} in {mark('exclude')}, {shown(first)} in the rankings"
-        problem = f"ids of documents are of another type, such as {ids}"
+        ids = f"{min(map(shown, as_list(excluded)))} in {mark('exclude')}, {shown(first)}"
+        problem = f"ids of documents are of another type, such as {ids} in the rankings"
         raise InputError(f"{problem}; {SAME_TYPE}", "exclude")

@@ -32,7 +32,7 @@ from .columns import (
 )
 from .documents import ById
 from .doubts import TWO_IDS, spelling
-from .exclusion import are_excluded, without, without_in_mappings
+from .exclusion import are_excluded, without
 from .hashes import Columns, best_rows, hashes_of, repeated_row, same_rows
 from .ids import (
     THREADED,
@@ -269,16 +269,12 @@ def join_by_id(
     labels: Labels | None = None,
 ) -> Rankings:
     """Join both sides: of every judged query the retrieved documents, then the others."""
-    excluded = None
-    if isinstance(run, ById) and isinstance(qrels, ById):
+    if exclude is None and isinstance(run, ById) and isinstance(qrels, ById):
         refuse_empty_ids("predictions", run.queries)
         refuse_empty_ids("references", qrels.queries)
         _refuse_no_common_query(run, qrels)
-        if exclude is None:
-            return _join_mappings(run, qrels, by_docid, score_dtype, ignore_index, labels)
-        run, qrels, excluded = without_in_mappings(exclude, run, qrels, exclude_from)
-        rankings = _join_mappings(run, qrels, by_docid, score_dtype, ignore_index, labels)
-        return rankings._replace(excluded=excluded)
+        return _join_mappings(run, qrels, by_docid, score_dtype, ignore_index, labels)
+    excluded = None
     rows = _as_columns("predictions", run, ignore_index)
     judged = _as_columns("references", qrels, ignore_index, labels)
     _refuse_other_kinds(rows, judged)
