@@ -9,9 +9,8 @@ from contextlib import suppress
 from datetime import date
 from enum import Enum
 from functools import lru_cache
-from itertools import islice, repeat
+from itertools import chain, islice, repeat
 from numbers import Number, Real
-from operator import itemgetter
 from types import NoneType
 from typing import Any
 
@@ -20,45 +19,33 @@ import numpy as np
 from ..measure.messages import InputError, shown
 from .fields import Field, Fields, Keys
 
-DEEPEST = 8  # objects within objects
+DEEPEST = 7  # objects within objects
 DEEPEST_IN_CLIENTS = 4  # within an object of a client, which may refer to one another
 LOOKED_AT = 1 << 10  # objects of a side whose fields are looked at; all are read by the same paths
-MOST_SHAPES = 1 << 5  # kinds of objects among these
-LOOKED_AT_IN_LISTS = 1 << 12  # elements of the lists in the first of them; in others the first one
-SINGLE = {str, int, float, bool}  # types of values that hold no other values
+LOOKED_AT_IN_LISTS = 1 << 12  # elements of the lists in one field of these
+MOST_CELLS = 1 << 16  # fields of the objects at one path, since mappings may have many documents
 NO_OBJECTS = (NoneType, str, bytes, date, Number, list, Set, type, Enum)
 # of tensors, columns and tables, and of the missing value of pandas
 SIGNS_OF_ARRAYS = ("__array__", "__array_ufunc__", "__arrow_c_stream__")
-# What lists the fields of a named tuple, a dataclass, and a struct of msgspec. Rows of Spark have
-# `__fields__`, which is not asked of others: models of pydantic warn that it is deprecated.
+# What lists the fields of a named tuple, a dataclass, and a struct of msgspec.
 NAMES_OF_FIELDS = ("_fields", "__dataclass_fields__", "__struct_fields__")
 
 
 def is_object(value: Any) -> bool:
     """Return whether a value has fields: a dict, a named tuple, a row of a database, a client's."""
     kind: Any = type(value)
-    has_fields = _has_fields(kind)
-    if has_fields is None:
-        return hasattr(value, "keys")
-    return has_fields
+    return _has_fields(kind)
 
 
 @lru_cache(1 << 8)
-def _has_fields(kind: Any) -> bool | None:
-    """Return whether values of a type have fields; asked once, since most are of few types.
-
-    None: only a value tells, as a response of Elasticsearch's client, which has what its body has.
-    """
-    if issubclass(kind, Mapping):
-        return True
+def _has_fields(kind: Any) -> bool:
+    """Return whether values of a type have fields; asked once, since most are of few types."""
     if issubclass(kind, tuple):
         return _has_any(kind, ("_fields", "asDict"))  # the latter of Spark
     if issubclass(kind, NO_OBJECTS) or _has_any(kind, SIGNS_OF_ARRAYS):
         return False
-    # Rows of a database, such as those of sqlite3, have keys.
-    if kind.__dictoffset__ != 0 or _has_any(kind, ("keys", *NAMES_OF_FIELDS)):
-        return True
-    return None if hasattr(kind, "__getattr__") else False
+    # Rows of a database have keys, and what Elasticsearch's client returns has what its body has.
+    return kind.__dictoffset__ != 0 or _has_any(kind, ("keys", "__getattr__", *NAMES_OF_FIELDS))
 
 
 def _has_any(value: Any, attributes: Iterable[str]) -> bool:
@@ -81,17 +68,18 @@ def first_in(row: Any) -> Any:
 
 
 def fields_of(value: Any) -> Mapping[Any, Any]:
-    """Return the fields of an object by their names."""
+    """Return the fields of an object by their names; of a value without fields nothing."""
     if isinstance(value, Mapping):
         return value
-    if isinstance(value, tuple) and hasattr(value, "__fields__"):  # of Spark
-        return dict(zip(value.__fields__, value, strict=True))
+    if hasattr(value, "asDict"):  # of Spark
+        return dict(value.asDict())
     for names in NAMES_OF_FIELDS:
         if hasattr(value, names):
             return {name: getattr(value, name, None) for name in getattr(value, names)}
-    if hasattr(value, "keys"):  # a row of a database
-        return {name: value[name] for name in value.keys()}  # noqa: SIM118 - it is no mapping
-    return {name: field for name, field in vars(value).items() if not callable(field)}
+    if hasattr(value, "keys"):
+        return dict(value)
+    fields = getattr(value, "__dict__", {})
+    return {name: field for name, field in fields.items() if not callable(field)}
 
 
 def without_arrays(objects: Sequence[Any]) -> Sequence[Any]:
@@ -140,20 +128,51 @@ def fields_among(objects: Iterable[Any], start: Keys = ()) -> Fields:
     Raises:
         InputError: one is no object.
     """
+    looked_at = list(islice(objects, LOOKED_AT))
+    for position, value in enumerate(looked_at):
+        if value is not None and not is_object(value):
+            problem = f"holds {shown(value)} among objects; give objects alone"
+            raise InputError(problem, f"position {position}")
     fields = Fields()
-    # Objects of one shape have the same paths, so one of them is looked at.
-    for value in islice(_of_each_shape(list(islice(objects, LOOKED_AT))), MOST_SHAPES):
-        for field in _fields_within(value, (), DEEPEST):
-            path = ".".join((*start, *field.keys))
-            known = fields.setdefault(path, field)
-            if _told(field) > _told(known):
-                fields[path] = field
+    for field in _fields_at((), looked_at, (), DEEPEST):
+        fields.setdefault(".".join((*start, *field.keys)), field)
     return fields
 
 
-def _told(field: Field) -> tuple[bool, bool]:
-    """Return what a field tells, which is less in an object where it is empty or null."""
-    return field.has_fields, not _is_empty(field.example)
+def _fields_at(
+    keys: Keys, objects: Sequence[Any], lists: tuple[int, ...], depth: int
+) -> Iterator[Field]:
+    """Yield the fields of all objects at some keys, and of the objects within."""
+    if not all(isinstance(value, (Mapping, NoneType)) for value in objects):
+        depth = min(depth, DEEPEST_IN_CLIENTS)
+    cells: dict[Any, list[Any]] = {}
+    named = chain.from_iterable(fields_of(value).items() for value in objects)
+    for name, cell in islice(named, MOST_CELLS):
+        cells.setdefault(name, []).append(cell)
+    for name, values in cells.items():
+        # Only text can be a name; the keys of a mapping of documents may be numbers.
+        if not isinstance(name, str):
+            continue
+        path = (*keys, name)
+        inner, are_in_lists = _objects_in(values)
+        within = (*lists, len(path)) if are_in_lists else lists
+        example = next((value for value in values if not _is_empty(value)), values[0])
+        yield Field(path, example, within, any(map(fields_of, inner)))
+        if depth > 0:
+            yield from _fields_at(path, inner, within, depth - 1)
+
+
+def _is_empty(value: Any) -> bool:
+    return isinstance(value, (NoneType, list, tuple, Mapping)) and not value
+
+
+def _objects_in(values: Sequence[Any]) -> tuple[list[Any], bool]:
+    """Return the objects among the values of a field, also in lists, and whether some are there."""
+    lists = list(filter(is_list, values))
+    # As many elements of each, so that all lists are looked at.
+    in_each = max(1, LOOKED_AT_IN_LISTS // max(1, len(lists)))
+    in_lists = list(filter(is_object, chain.from_iterable(row[:in_each] for row in lists)))
+    return [*filter(is_object, values), *in_lists], len(in_lists) > 0
 
 
 def to_list(fields: Fields) -> Fields:
@@ -178,102 +197,8 @@ def is_mapping_to_numbers(value: Any) -> bool:
     return all(issubclass(kind, (Real, NoneType)) for kind in set(map(type, value.values())))
 
 
-def _is_empty(value: Any) -> bool:
-    return isinstance(value, (NoneType, list, tuple, Mapping)) and not value
-
-
-def _of_each_shape(objects: Sequence[Any]) -> Iterable[Any]:
-    if len(objects) == 1 and is_object(objects[0]):
-        return objects  # nothing to tell apart
-    if _are_alike(objects):
-        return objects[:1]
-    examples: dict[Any, Any] = {}
-    in_lists = LOOKED_AT_IN_LISTS // max(1, min(len(objects), MOST_SHAPES))
-    for position, value in enumerate(objects):
-        if value is None:
-            continue
-        if not is_object(value):
-            problem = f"holds {shown(value)} among objects; give objects alone"
-            raise InputError(problem, f"position {position}")
-        if position == MOST_SHAPES:
-            in_lists = 0
-        examples.setdefault(_shape(value, DEEPEST, in_lists), value)
-    return examples.values()
-
-
-def _are_alike(objects: Sequence[Any]) -> bool:
-    """Return whether objects are dicts of the same names and single values, as in most tables.
-
-    The columns are looked at one by one, much faster than the objects.
-    """
-    if set(map(type, objects)) != {dict} or len(set(map(len, objects))) > 1:
-        return False
-    with suppress(KeyError):  # one has other names
-        columns = (map(itemgetter(name), objects) for name in objects[0])
-        return all(SINGLE.issuperset(map(type, column)) for column in columns)
-    return False
-
-
-def _shape(value: Any, depth: int, in_lists: int) -> Any:
-    """Return what tells apart objects with other paths: the names of their fields, at any depth.
-
-    Of the lists in an object so many elements are looked at, or else the first one.
-    """
-    if type(value) in SINGLE:  # faster
-        return False
-    if is_list(value):
-        elements = value[:in_lists] or [_first(value)]
-        if _are_alike(elements):
-            elements = elements[:1]
-        in_each = in_lists // len(elements)
-        return frozenset(_shape(element, depth, in_each) for element in elements)
-    if depth == 0 or not is_object(value):
-        return value is None
-    if type(value) is dict and SINGLE.issuperset(map(type, value.values())):  # faster
-        return tuple(value)
-    within = _depth_within(value, depth)
-    shapes = []
-    for name, field in fields_of(value).items():
-        shapes.append((name, _shape(field, within, in_lists)))
-    return tuple(shapes)
-
-
-def _depth_within(value: Any, depth: int) -> int:
-    """Return how deep objects are looked at within an object."""
-    return depth - 1 if isinstance(value, Mapping) else min(depth - 1, DEEPEST_IN_CLIENTS)
-
-
-def _first(values: Sequence[Any]) -> Any:
+def _first(values: Iterable[Any]) -> Any:
     return next((value for value in values if value is not None), None)
-
-
-def _fields_within(
-    value: Any, keys: Keys, depth: int, lists: tuple[int, ...] = ()
-) -> Iterator[Field]:
-    """Yield the fields of an object at some keys, and of the objects within."""
-    if depth == 0:
-        return
-    depth_within = _depth_within(value, depth)
-    for name, example in fields_of(value).items():
-        # Only text can be a name; the keys of a mapping of documents may be numbers.
-        if not isinstance(name, str):
-            continue
-        path = (*keys, name)
-        objects, within = _objects_in(example), lists
-        if objects and is_list(example):
-            within = (*lists, len(path))
-        yield Field(path, example, within, any(map(fields_of, objects)))
-        for inner in objects:
-            yield from _fields_within(inner, path, depth_within, within)
-
-
-def _objects_in(value: Any) -> list[Any]:
-    """Return an object as a list, and of a list of objects one of every shape."""
-    if not is_list(value):
-        return [value] if is_object(value) else []
-    if not is_object(_first(value)):
-        return []
-    return list(islice(_of_each_shape(list(filter(is_object, value[:LOOKED_AT]))), MOST_SHAPES))
 
 
 def value_at(value: Any, keys: Keys) -> Any:
@@ -285,12 +210,9 @@ def value_at(value: Any, keys: Keys) -> Any:
     for position, key in enumerate(keys):
         if type(value) is dict:  # faster
             value = value.get(key)
-            continue
         # The rest of the path leads on in all objects of a list.
-        if is_list(value):
+        elif is_list(value):
             return values_at(value, keys[position:])
-        if isinstance(value, Mapping):
-            value = value.get(key)
         elif hasattr(value, "keys"):
             value = fields_of(value).get(key)
         else:
