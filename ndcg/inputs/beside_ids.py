@@ -24,7 +24,7 @@ from .columns import as_number, check_queries_equal, read_flat_column
 from .documents import ById, documents_of_query, has_ids
 from .fields import Names, standard_names
 from .hashes import Columns
-from .no_rankings import refuse_ids, types_of_tuples
+from .no_rankings import refuse_ids
 from .sides import read_by_query, read_side, row_of_table
 from .sources import ARROW, are_lists, in_python, is_one_column, is_sparse
 
@@ -133,8 +133,6 @@ def _beside_judged_ids(run: Any, qrels: Any, names: Names) -> tuple[Any, Any]:
         return _by_column(run), qrels
     if not are_lists(run):
         return run, qrels
-    if types_of_tuples(run) == {(int, int, float)}:
-        raise row_of_table("predictions", run[0], names)
     rows = _lists(run)
     if _are_integers(rows):
         return _ranked(run, names), qrels  # as rankers return ids without scores
@@ -184,8 +182,9 @@ def _scores_beside_ids(qrels: ById | Columns) -> InputError:
 
 
 def _lists_beside_ids(run: ById | Columns, qrels: Any) -> InputError:
-    if types_of_tuples(qrels) == {(int, int, int)}:
-        return row_of_table("references", qrels[0], standard_names("qrels"))
+    first = next(iter(qrels), None)
+    if type(first) is tuple:
+        return row_of_table("references", first, standard_names("qrels"))
     problem = f"hold lists of numbers beside documents with ids, such as {shown(run.first_id)}"
     rows = "for row in references]"
     ids = f"if these are ids of relevant documents, give sets, [set(row) {rows}; "

@@ -1,7 +1,7 @@
 """Refuse what looks like rankings and is something else: rows of a table, ids, ranks as scores."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from numbers import Real
 from operator import itemgetter
 from typing import Any
@@ -25,10 +25,10 @@ def refuse_no_rankings(score: Column, relevance: Column) -> None:
     if score.present is not None or relevance.present is not None:
         return
     lengths = score.offsets[1:] - score.offsets[:-1]  # much faster than np.diff
-    if len(lengths) > 1 and lengths[0] in (2, 3) and (lengths == lengths[0]).all():
-        sides = (score.values, relevance.values)
+    sides = (score.values, relevance.values)
+    if len(lengths) > 1 and 2 <= lengths.min() == lengths.max() <= 3:
         _refuse_rows(*(values.reshape(len(lengths), -1) for values in sides))
-    refuse_ids(("predictions", "references"), (score.values, relevance.values), lengths)
+    refuse_ids(("predictions", "references"), sides, lengths)
 
 
 def warn_of_one_document(score: Column) -> None:
@@ -47,23 +47,21 @@ def _refuse_rows(rows: NDArray[Any], others: NDArray[Any]) -> None:
     """Raise an error for rows of a user, an item and perhaps a value: each would be a query.
 
     Users and items are whole numbers, another pair in each row. Either the rows of both sides have
-    the same pairs, as scores and relevances may have in a few queries of small numbers, hardly in
-    five queries or with a 10; or both sides have the same users, some of them repeatedly, and only
-    the third scores have fractions, or some items of both sides are above all grades.
+    the same pairs, as scores and relevances may have in a few queries of small numbers; or both
+    sides have the same users, some of them repeatedly. Items of both sides are above all grades, or
+    most of the scores of other pairs are fractions.
     """
     pairs, other_pairs = rows[:, :2].astype(np.float64), others[:, :2].astype(np.float64)
     if not _are_distinct(pairs) or (rows == others).all():
         return
-    if len(pairs) < 5 and (pairs < HIGHEST_GRADE).all():
-        return
+    are_rows = min(pairs.max(axis=0)[1], other_pairs.max(axis=0)[1]) >= HIGHEST_GRADE
     if (pairs == other_pairs).all():
-        raise _rows_of_a_table(rows[0], others[0])
-    if not _have_same_users(pairs, other_pairs):
-        return
-    if min(pairs[:, 1].max(), other_pairs[:, 1].max()) > HIGHEST_GRADE:
-        raise _rows_of_a_table(rows[0], others[0])
-    values = rows[:, 2:]
-    if values.size and np.mean(values != np.trunc(values)) > 0.5:  # mostly fractions
+        are_rows |= len(pairs) >= 5  # hardly by chance
+    else:
+        are_rows |= np.count_nonzero(rows[:, 2:] % 1) > len(rows) / 2  # mostly fractions
+        users, other_users = np.unique(pairs[:, 0]), np.unique(other_pairs[:, 0])
+        are_rows &= len(users) < len(pairs) and np.array_equal(users, other_users)
+    if are_rows:
         raise _rows_of_a_table(rows[0], others[0])
 
 
@@ -78,41 +76,6 @@ def _rows_of_a_table(row: Sequence[Any], other: Sequence[Any]) -> ValueError:
         f"predictions=pd.DataFrame(rows, columns=[{columns}])"
     )
     return ValueError(f"{problem}, and each would be a query of its own; {hint}")
-
-
-def refuse_tuples(predictions: Any, references: Any) -> None:
-    """Raise an error for tuples of a user, an item and an estimate beside such of a relevance.
-
-    >>> refuse_tuples([(1, 10, 1.5)], [(1, 11, 1)])
-    Traceback (most recent call last):
-    ...
-    ValueError: both sides hold rows of a user, an item and a value, such as (1, 10, 1.5) and \
-(1, 11, 1), and each would be a query of its own; give tables with names of columns, such as \
-predictions=pd.DataFrame(rows, columns=["user_id", "item_id", "score"])
-    """
-    if types_of_tuples(predictions) != {(int, int, float)}:
-        return
-    if types_of_tuples(references) not in ({(int, int, int)}, {(int, int, float)}):
-        return
-    users = {row[0] for row in predictions}
-    if not users.isdisjoint(row[0] for row in references):
-        raise _rows_of_a_table(predictions[0], references[0])
-
-
-def types_of_tuples(side: Any) -> set[tuple[type, ...]]:
-    """Return the types in the rows of a side if all are tuples of three; else nothing."""
-    if not isinstance(side, (list, tuple)):
-        return set()
-    if not all(type(row) is tuple and len(row) == 3 for row in side):
-        return set()
-    return {tuple(map(type, row)) for row in side}
-
-
-def _have_same_users(pairs: NDArray[Any], others: NDArray[Any]) -> bool:
-    """Return whether both sides have the same users, some of them repeatedly, and other items."""
-    users, other_users = np.unique(pairs[:, 0]), np.unique(others[:, 0])
-    are_repeated = len(users) < len(pairs)
-    return are_repeated and np.array_equal(users, other_users) and _are_distinct(others)
 
 
 def refuse_ids(
@@ -130,21 +93,14 @@ def refuse_ids(
         return
     highest = [side.max() for side in sides]
     are_many = len(sides[0]) >= MANY_DOCUMENTS
-    if are_many and min(highest) <= lengths.max():
-        return
-    if not are_many and (lengths.min() < FEWEST_OF_QUERY or highest[0] <= lengths.max()):
-        return
-    if not are_many and any((side == 0).any() for side in sides):
-        return
+    if are_many:
+        may_be_ids = min(highest) > lengths.max()
+    else:
+        may_be_ids = lengths.min() >= FEWEST_OF_QUERY and highest[0] > lengths.max()
+        may_be_ids &= all(side.all() for side in sides)
     query = np.repeat(np.arange(len(lengths)), lengths)
-    for side in sides:
-        is_id = side != -1  # -1 is no document
-        is_zero = side == 0
-        if is_zero.mean() < 0.5:  # 0 may fill up rows; most grades are 0
-            is_id &= ~is_zero
-        rows = np.stack([query, side.astype(np.int64)], axis=1)
-        if not _are_distinct(rows[is_id]):
-            return
+    if not may_be_ids or not all(_are_distinct_in(query, side) for side in sides):
+        return
     first = [", ".join(map(str, side[: lengths[0]][:5].tolist())) for side in sides]
     problem = "hold other whole numbers in each place of a query, as ids are, such as"
     ids = "give the ids of relevant documents, without padding, as sets, references=[{...}, ...]"
@@ -152,6 +108,15 @@ def refuse_ids(
     if are_many:
         raise ValueError(f"{' and '.join(arguments)} {words}; if they are values, give floats")
     warn(f"{mark(arguments[0])}: both sides {words}; they are read as values")
+
+
+def _are_distinct_in(query: NDArray[np.int64], side: NDArray[Any]) -> bool:
+    """Return whether no number is twice in a query, but for those that fill up its row."""
+    is_id = side != -1  # -1 is no document
+    is_zero = side == 0
+    if is_zero.mean() < 0.5:  # 0 may fill up rows; most grades are 0
+        is_id &= ~is_zero
+    return _are_distinct(np.stack([query, side.astype(np.int64)], axis=1)[is_id])
 
 
 def _are_distinct(rows: NDArray[Any]) -> bool:
@@ -178,17 +143,13 @@ def refuse_counted_ranks(argument: str, name: Any, rows: Iterable[list[Any]]) ->
         raise InputError(f"{problem}; {hint}", argument)
 
 
-def first_if_counted(rows: Iterable[list[Any]]) -> Any:
+def first_if_counted(rows: Iterable[list[Any]]) -> int | None:
     """Return where the scores of all queries begin to count, 0 or 1; None if they do not count."""
-    first = None
-    for scores in rows:
-        if not scores:
-            continue
-        if first is None:
-            first = scores[0]
-        if first not in (0, 1) or scores != list(range(int(first), int(first) + len(scores))):
-            return None
-    return first
+    filled = list(filter(None, rows))
+    for first in (0, 1):
+        if filled and all(scores == list(range(first, first + len(scores))) for scores in filled):
+            return first
+    return None
 
 
 # Scores beside ranks
@@ -197,13 +158,6 @@ def first_if_counted(rows: Iterable[list[Any]]) -> Any:
 def highest_first() -> str:
     """Return what a warning about the order of scores says if they are right."""
     return f"if the highest is, give {mark('score_order', 'descending')}"
-
-
-def _are_numbers(values: Sequence[Any]) -> bool:
-    """Return whether all values are numbers, and none is nan, which has no place in an order."""
-    if not all(issubclass(kind, Real) for kind in set(map(type, values))):
-        return False
-    return not any(map(math.isnan, values))
 
 
 def _equal_scores() -> str:
@@ -231,42 +185,34 @@ def _unlike_ranks(documents: str) -> str:
     return f"{problem}; if the ranks count, name them as the score and give {ascending}"
 
 
-def _tell_order(ranks: Iterable[Any]) -> bool:
-    """Return whether ranks tell an order; some runs have one number in all rows."""
-    return len(set(ranks)) > 1
-
-
 def beside_ranks(
-    queries: Iterable[Any], scores: Iterable[Any], ranks: Iterable[Any], names: Names
+    queries: Iterable[Any], scores: Iterable[Any], ranks: Sequence[Any], names: Names
 ) -> tuple[str, bool]:
     """Return what a warning says about the scores of rows beside ranks; empty for nothing.
 
     The scores of a query are all equal, or rank its documents in another order; or its rows are in
-    another order, if the order counts. Return as well whether the ranks tell an order.
+    another order, if the order counts. Return as well whether the ranks tell an order: some runs
+    have one number in all rows.
     """
-    by_query: dict[Any, tuple[list[Any], list[Any]]] = {}
-    numbers_of_ranks = _numbers_or_none(ranks)
-    for query, score, rank in zip(queries, scores, numbers_of_ranks, strict=True):
-        if not id_kind(type(query)):
-            continue  # reading this row raises an error
-        scores_of_query, ranks_of_query = by_query.setdefault(query, ([], []))
-        scores_of_query.append(score)
-        ranks_of_query.append(rank)
-    return _misfit(by_query, names), _tell_order(numbers_of_ranks)
-
-
-def _numbers_or_none(values: Iterable[Any]) -> list[Any]:
-    """Return values with None in place of what is no number."""
-    return [value if isinstance(value, Real) else None for value in values]
-
-
-def _misfit(by_query: Mapping[Any, tuple[Sequence[Any], Sequence[Any]]], names: Names) -> str:
-    """Return what a warning says about the scores and ranks of queries; empty if they fit."""
-    for query, (scores, ranks) in by_query.items():
-        problem = _beside_ranks([] if names.has_no_value else scores, ranks, names, "rows")
+    by_query: dict[Any, list[tuple[Any, Any]]] = {}
+    for query, score, rank in zip(queries, scores, ranks, strict=True):
+        if id_kind(type(query)):  # reading other rows raises an error
+            by_query.setdefault(query, []).append((score, rank))
+    tell_order = len(set(_numbers(ranks))) > 1
+    for query, rows in by_query.items():
+        scores_of_query, ranks_of_query = zip(*rows, strict=True)
+        if names.has_no_value:
+            scores_of_query = ()
+        problem = _beside_ranks(scores_of_query, ranks_of_query, names, "rows")
         if problem:
-            return f"query {shown(query)}: {problem}"
-    return ""
+            return f"query {shown(query)}: {problem}", tell_order
+    return "", tell_order
+
+
+def _numbers(values: Sequence[Any]) -> Sequence[Any]:
+    """Return values if all are numbers, which have an order; none if one is not, or is nan."""
+    are_numbers = all(issubclass(kind, Real) for kind in set(map(type, values)))
+    return () if not are_numbers or any(map(math.isnan, values)) else values
 
 
 def _beside_ranks(scores: Sequence[Any], ranks: Sequence[Any], names: Names, documents: str) -> str:
@@ -274,14 +220,15 @@ def _beside_ranks(scores: Sequence[Any], ranks: Sequence[Any], names: Names, doc
 
     Without scores, their order counts.
     """
+    places = list(_numbers(ranks))
     if not scores:
-        places = _real_numbers(ranks)
         return "" if places == sorted(places) else _unlike_ranks(documents)
-    if len(ranks) != len(scores) or not _are_numbers((*scores, *ranks)):
+    numbers = _numbers(scores)
+    if len(places) != len(numbers):
         return ""
-    if len(set(scores)) == 1 < len(scores) and first_if_counted([sorted(ranks)]) is not None:
+    if len(set(numbers)) == 1 < len(numbers) and first_if_counted([sorted(places)]) is not None:
         return _equal_scores()
-    if _tell_order(ranks) and _contradict(scores, ranks, names.ascending):
+    if len(set(places)) > 1 and _contradict(numbers, places, names.ascending):
         return _other_order(names.ascending)
     return ""
 
@@ -296,27 +243,19 @@ def _contradict(scores: Sequence[Any], ranks: Sequence[Any], ascending: bool) ->
     return by_rank != sorted(scores, reverse=not ascending)
 
 
-def _real_numbers(values: Sequence[Any]) -> list[Any]:
-    if set(map(type, values)) <= {int, float}:  # faster
-        return list(values)
-    return [value for value in values if isinstance(value, Real)]
-
-
 def contradiction(values: Sequence[Any], ranks: Sequence[Any], names: Names) -> str:
     """Return what a warning says about hits whose order and values disagree; empty if they agree.
 
     Scores may be in any order if `fields` names them, or if `score_order` says which is best; with
     "ascending", scores that fall from hit to hit are still doubtful.
     """
-    scores = _real_numbers(values)
+    scores = list(_numbers(values))
     best_first = sorted(scores, reverse=not names.ascending)
     if scores == best_first:
-        return _beside_ranks(scores, list(map(as_number, ranks)), names, "hits")
-    if names.name("score") is not None:
-        return ""
+        return _beside_ranks(values, list(map(as_number, ranks)), names, "hits")
     # A similarity is listed highest first, and is not best where it is lowest.
-    is_opposite = names.ascending and scores == best_first[::-1]
-    if names.is_order_given and not (is_opposite and len(scores) >= FEWEST_OF_QUERY):
+    is_opposite = names.ascending and scores == best_first[::-1] and len(scores) >= FEWEST_OF_QUERY
+    if names.name("score") is not None or (names.is_order_given and not is_opposite):
         return ""
     problem = "the scores rank its hits in another order than they are in, and the scores count"
     order = f"if the order counts, give {mark('fields', {'score': None})}"

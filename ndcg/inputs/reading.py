@@ -46,7 +46,6 @@ from .ids import id_column
 from .joins import join_by_id, join_lists, join_rows, refuse_open_ties
 from .no_rankings import (
     refuse_counted_ranks,
-    refuse_tuples,
 )
 from .rankings import Rankings, to_arrow
 from .sides import read_side
@@ -336,7 +335,6 @@ def _join(inputs: Inputs, keep: str | None = None, **how: Any) -> Rankings:
     _refuse_ids_of_rows(None, document_ids)
     if is_sparse(predictions) or is_sparse(references):
         return join_sparse(predictions, references, how["ignore_index"], how["score_order"])
-    refuse_tuples(predictions, references)
     # Batches are chunked; their queries were looked at when they were added.
     are_known = query_ids is not None or isinstance(predictions, pa.ChunkedArray)
     read_how = {name: how[name] for name in ("ignore_index", "score_order", "labels")}

@@ -353,7 +353,7 @@ def _of_list(argument: str, side: Any, rows: Sequence[Any], names: Names) -> Any
     """Return the documents of a list of queries, or of objects; itself if it has numbers."""
     # The first query with documents tells the form of all.
     first = _as_row(argument, _first_filled(rows), by_position=True)
-    if type(first) is tuple and any(isinstance(cell, (str, UUID)) for cell in first):
+    if type(first) is tuple and _is_row_of_table(rows, first, names):
         raise row_of_table(argument, first, names)
     if not _have_ids(first):
         return side
@@ -370,6 +370,13 @@ def _have_ids(row: Any) -> bool:
     if isinstance(row, Set) or is_object(row):
         return True
     return _are_ids(row) or are_hits(row) or are_pairs(row)
+
+
+def _is_row_of_table(rows: Sequence[Any], first: tuple[Any, ...], names: Names) -> bool:
+    """Return whether a tuple holds text, or all of a run are a user, an item and an estimate."""
+    if any(isinstance(cell, (str, UUID)) for cell in first):
+        return True
+    return names.kind == "run" and {tuple(map(type, row)) for row in rows} == {(int, int, float)}
 
 
 def row_of_table(argument: str, row: tuple[Any, ...], names: Names) -> InputError:

@@ -259,7 +259,7 @@ BY_POSITION: dict[str, Row] = {
         compute, "predictions", predictions=[[None], [1]], references=[[1], [1]], missing="raise"
     ),
     "rows of a user, an item and a value": refused(
-        compute, "both sides", predictions=TRIPLES, references=RATED
+        compute, "predictions", predictions=TRIPLES, references=RATED
     ),
     "rows of a user and an item": refused(
         compute,

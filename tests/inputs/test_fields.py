@@ -928,7 +928,7 @@ def test_labels_beside_matrices_of_scores_and_ids_are_by_position() -> None:
 
 
 def test_tuples_of_a_user_an_item_and_a_value_are_no_queries() -> None:
-    assert "a user, an item and a value" in str(refused([(1, 10, 1.5)], [(1, 11, 1)]))
+    assert "a row of a table" in str(refused([(1, 10, 1.5)], [(1, 11, 1)]))
     of_first = (1 + 1 / 2 * (SECOND + 1 / 2)) / (1 + SECOND)  # with a tie at ranks 2 and 3
     assert score([(0, 0, 1), ()], [(0, 1, 1), ()]) == pytest.approx(of_first / 2)
 
