@@ -44,6 +44,11 @@ class ById:
         return NO_ROWS
 
     @property
+    def query_ids(self) -> list[Any]:
+        """The ids of the queries, or their numbers."""
+        return list(self.queries)
+
+    @property
     def first_id(self) -> Any:
         """The first id of a document; None if there is none."""
         return next(iter(self.first_ids(1)), None)

@@ -3,26 +3,27 @@
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from itertools import compress
+from itertools import compress, islice
 from typing import Any
 
 import numpy as np
 
 from ..measure.messages import mark, shown
 from .columns import numbered
-from .documents import ById, has_ids
+from .documents import has_ids
 from .fields import NAMES_OF_RANKS, says_lowest_first
 from .ids import PROBE, as_list
 from .rankings import Rankings
 
 LOWEST_FLOAT32 = float(np.finfo(np.float32).min)
 QUERIES_LOOKED_AT = 1 << 4  # whose ids are looked at
+HIGHEST_LOOKED_AT = 1 << 6  # unjudged documents of such a query
 IDS_LOOKED_AT = 1 << 10  # of the queries of a run that are not judged
 MOST_UNMATCHED = 1 / 10  # of the queries; as many may well be unmatched on both sides
 FIRST_PART = 1 / 4  # of the documents of a query, among which its own one is
 FEWEST_QUERIES = 5  # fewer may have ids in common, or no scores, by chance
 TWO_IDS = ", which are two ids; give ids with the same case, spaces, zeros and Unicode form"
-SPARE_ZEROS = re.compile(r"\n0[0-9]|\.0\n")
+SPARE = re.compile(r" |\n0[0-9]|\.0\n")  # spaces and zeros in lines of ids
 
 
 def doubts_about_scores(rankings: Rankings, run: Any, score_order: str) -> Iterator[str]:
@@ -67,29 +68,23 @@ def _doubts_about_ranks(rankings: Rankings, are_called_ranks: bool) -> Iterator[
     yield f"{place}: {problem}; {hint}"
 
 
-def doubts_about_ids(rankings: Rankings, run: Any, qrels: Any) -> Iterator[str]:
+def doubts_about_ids(rankings: Rankings, run: Any) -> Iterator[str]:
     """Yield what warnings say about the ids of the first queries, if both sides have ids.
 
     Nothing is said where no document was both retrieved and judged, which is a warning of its own.
     """
-    if not has_ids(run) or not has_ids(qrels) or rankings.unmatched or not len(rankings.score):
-        return
-    if rankings.query_ids is None:
+    if not has_ids(run) or rankings.query_ids is None or rankings.unmatched:
         return
     # Whoever excludes documents knows of them.
     if rankings.excluded is None:
         yield from _own_documents(rankings)
-    retrieved = rankings.retrieved
-    if retrieved is None:
+    if rankings.retrieved is None:
         return  # all judged documents are retrieved
-    # The retrieved documents of a query come first.
-    begins = np.minimum(rankings.offsets[:-1], len(rankings.score) - 1)
-    if not retrieved[begins].all():
-        yield from _respelled_queries(rankings, run)
     if rankings.excluded is None and str(run.first_id).isdigit():
         yield from _positions_as_ids(rankings)
+    yield from _respelled_queries(rankings, run)
     # The ids of the first query tell nearly always.
-    if rankings.judged is not None and _may_be_respelled(next(_first_ids(rankings))):
+    if _may_be_respelled(next(_first_ids(rankings), ())):
         yield from respelled_ids(rankings)
 
 
@@ -106,8 +101,7 @@ def _respelled_queries(rankings: Rankings, run: Any) -> Iterator[str]:
         return
     queries = rankings.names()
     known = set(queries)
-    run_queries = run.queries if isinstance(run, ById) else as_list(run.query_ids)
-    others = [query for query in run_queries if query not in known]
+    others = [query for query in as_list(run.query_ids) if query not in known]
     by_spelling = {spelling(query): query for query in others[:IDS_LOOKED_AT]}
     for index in missing[:QUERIES_LOOKED_AT]:
         query = queries[index]
@@ -153,20 +147,21 @@ def _positions_as_ids(rankings: Rankings) -> Iterator[str]:
     The ids of every query are 0, 1, 2, ... in any order, as rerankers number their candidates, and
     some judged documents have other ids.
     """
-    others: list[str] = []
+    others: list[Any] = []
     most = 0
     for query, documents in enumerate(_first_ids(rankings)):
         retrieved, _ = rankings.sides_of(query)
         ranked = set(map(str, compress(documents, retrieved)))
         if ranked != set(map(str, range(len(ranked)))):
             return
-        others += [str(document) for document in documents if str(document) not in ranked]
+        others += compress(documents, ~retrieved)
         most = max(most, len(ranked))
     # A single document that is called 0 tells nothing.
-    if most >= 2 and others and others[0].isdigit():
+    other = str(next(iter(others), ""))
+    if most >= 2 and other.isdigit():
         problem = "the ids of every query count from 0, as positions among its candidates do"
         hint = "if they are positions, look up the ids, ids[position]"
-        yield f"{problem}, and {others[0]} is judged too; {hint}"
+        yield f"{problem}, and {other} is judged too; {hint}"
 
 
 def respelled_ids(rankings: Rankings) -> Iterator[str]:
@@ -176,7 +171,7 @@ def respelled_ids(rankings: Rankings) -> Iterator[str]:
     """
     for query, documents in enumerate(_first_ids(rankings)):
         retrieved, judged = rankings.sides_of(query)
-        unjudged = compress(documents, retrieved & ~judged)
+        unjudged = islice(compress(documents, retrieved & ~judged), HIGHEST_LOOKED_AT)
         by_spelling = {spelling(document): document for document in unjudged}
         for document in compress(documents, judged & ~retrieved):
             other = by_spelling.get(spelling(document))
@@ -193,7 +188,7 @@ def _may_be_respelled(ids: Sequence[Any]) -> bool:
     can be the same id in other spellings.
     """
     text = "\n".join(["", *map(str, ids), ""])
-    if " " in text or not text.isascii() or SPARE_ZEROS.search(text):
+    if not text.isascii() or SPARE.search(text):
         return True
     return text != text.lower() and text != text.upper()
 

@@ -443,10 +443,10 @@ def _as_columns(
 
 def nothing_shared(run: ById | Columns, qrels: ById | Columns) -> InputError:
     """Return the error for predictions and references without a query in common."""
-    predicted, judged = _queries_of(run)[0], _queries_of(qrels)[0]
+    predicted, judged = run.first_query, qrels.first_query
     hint = "; give the same ids on both sides, of the same type"
-    by_spelling = {spelling(query): query for query in _queries_of(qrels)}
-    for query in _queries_of(run):
+    by_spelling = {spelling(query): query for query in as_list(qrels.query_ids)}
+    for query in as_list(run.query_ids):
         if spelling(query) in by_spelling:
             predicted, judged = query, by_spelling[spelling(query)]
             hint = TWO_IDS
@@ -455,10 +455,6 @@ def nothing_shared(run: ById | Columns, qrels: ById | Columns) -> InputError:
     ids = f"{in_run}, {shown(judged)} in the {mark('references')}{_in_field(qrels)}"
     problem = f"no query is in the {mark('references')}; ids are such as {ids}"
     return InputError(f"{problem}{hint}", "predictions")
-
-
-def _queries_of(side: ById | Columns) -> list[Any]:
-    return list(side.queries) if isinstance(side, ById) else as_list(side.query_ids)
 
 
 def _in_field(side: ById | Columns) -> str:

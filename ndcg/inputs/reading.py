@@ -297,7 +297,7 @@ def align(
         if rankings.unmatched:
             sentence = next(respelled_ids(rankings), rankings.unmatched)
             rankings = rankings._replace(unmatched=sentence)
-        doubts += doubts_about_ids(rankings, run, inputs.references)
+        doubts += doubts_about_ids(rankings, run)
     rankings = rankings._replace(doubts=tuple(doubts), has_ranks=getattr(run, "has_ranks", False))
     if judged_only:
         rankings = rankings.judged_only()
