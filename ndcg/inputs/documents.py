@@ -150,6 +150,8 @@ def documents_of_query(
         InputError: a value is no id, ids are of several kinds, a document is there twice, or only
             some documents have a score.
     """
+    if isinstance(ids, Set) and names.kind == "run":
+        raise InputError("a set has no order; give a list of ids, best first")
     ids = list(ids)
     numbers = values_by_order(len(ids), names) if values is None else values
     if in_list and names.kind == "run" and None in numbers:

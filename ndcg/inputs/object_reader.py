@@ -1,8 +1,6 @@
 """Read the documents of queries from objects, by paths that are chosen once for all of a side."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from contextlib import suppress
-from operator import itemgetter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any
 
 from ..measure.messages import InputError, mark, shown, within
@@ -50,9 +48,9 @@ class ListReader:
     def read(
         self,
         query: Any,
-        ids: Sequence[Any],
+        ids: Iterable[Any],
         values: Sequence[Any] | None,
-        ranks: Sequence[Any] = (),
+        ranks: Sequence[Any] | None = None,
     ) -> dict[Any, Any]:
         """Return the values of a query's documents by their ids."""
         numbers = None
@@ -61,7 +59,7 @@ class ListReader:
             numbers = list(map(as_number, values))
         # One query is enough for a warning; in the others the fault is the same.
         if self.names.kind == "run" and not self.warning:
-            problem = contradiction(numbers or (), ranks, self.names)
+            problem = contradiction(numbers or (), ranks or (), self.names)
             if problem:
                 self.warning = f"query {shown(query)}: {problem}"
         try:
@@ -89,18 +87,17 @@ class HitReader:
             if not is_object(hit):
                 problem = f"{shown(hit)} is among hits that are objects; give objects alone"
                 raise InputError(problem, position=position)
-        ids = values_at(hits, self.roles.document)
-        values = None
-        if self.roles.value is not None:
-            values = values_at(hits, self.roles.value)
-        ranks: Sequence[Any] = ()
-        if self.ranks is not None:
-            ranks = values_at(hits, self.ranks)
-        return self.lists.read(query, ids, values, ranks)
+        values = _all_at(hits, self.roles.value)
+        return self.lists.read(query, self.ids(hits), values, _all_at(hits, self.ranks))
 
     def ids(self, hits: Sequence[Any]) -> list[Any]:
         """Return the ids of hits."""
         return values_at(hits, self.roles.document)
+
+
+def _all_at(hits: Sequence[Any], keys: Keys | None) -> list[Any] | None:
+    """Return the field of all hits at a path; None if there is no path."""
+    return None if keys is None else values_at(hits, keys)
 
 
 def _path_of_ranks(fields: Iterable[Field], roles: Roles, names: Names) -> Keys | None:
@@ -190,10 +187,6 @@ class ObjectReader:
     def rows(self, objects: Sequence[Any]) -> dict[str, list[Any]]:
         """Return the columns of rows that `within` gives, by their roles."""
         paths = {role: self.paths[path] for role, path in self.fields.items()}
-        # A defaultdict would add a key that is looked up so.
-        if self.are_flat_rows and type(objects[0]) is dict:
-            with suppress(KeyError, TypeError):  # an object lacks a field, or is no dict
-                return {role: list(map(itemgetter(*keys), objects)) for role, keys in paths.items()}
         return {role: values_at(objects, keys) for role, keys in paths.items()}
 
     def rows_with_ranks(self, objects: Sequence[Any]) -> dict[str, list[Any]] | None:
@@ -243,23 +236,17 @@ class ObjectReader:
             return {}
         if isinstance(documents, Mapping):
             return self.lists.read(query, list(documents), list(documents.values()))
-        path = self.fields["document"]
-        if isinstance(documents, Set):
-            if self.names.kind == "run":
-                raise InputError(
-                    f"{path} is a set, which has no order; give a list of ids, best first"
-                )
-        elif not is_list(documents):
+        if not is_list(documents) and not isinstance(documents, Set):
+            path = self.fields["document"]
             raise InputError(f"{path} is {shown(documents)}; give a list of ids")
-        ids = list(documents)
-        if not self.are_hits and are_pairs(ids):
-            return self.lists.read(query, *split_pairs(ids))
+        if not self.are_hits and are_pairs(documents):
+            return self.lists.read(query, *split_pairs(documents))
         values = self._list_at(row, self.roles.value)
         if self.names.kind == "qrels" and isinstance(values, Mapping):
             # It holds all judged documents, also those that are not in the list beside it.
             return self.lists.read(query, list(values), list(values.values()))
         ranks = self._list_at(row, self.ranks)
-        return self.lists.read(query, ids, self._values(values, ids), ranks or ())
+        return self.lists.read(query, documents, self._values(values, documents), ranks)
 
     def _list_at(self, row: Any, keys: Keys | None) -> Any:
         """Return what an object has beside its documents, one after the other; None for None."""
@@ -268,7 +255,7 @@ class ObjectReader:
         values = value_at(row, keys)
         return one_after_another(values) if self.are_in_lists else values
 
-    def _values(self, values: Any, ids: Sequence[Any]) -> Sequence[Any] | None:
+    def _values(self, values: Any, ids: Collection[Any]) -> Sequence[Any] | None:
         """Return the values of the documents of a query, one per id."""
         if self.roles.value is None:
             return None

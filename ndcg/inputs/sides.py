@@ -514,8 +514,6 @@ class RowReader:
             return self._of_mapping(row)
         if isinstance(row, Set):
             self._note("sets of ids", False)
-            if self.names.kind == "run":
-                raise InputError("a set has no order; give a list of ids, best first")
             return documents_of_query(row, None, self.names)
         if not isinstance(row, (list, tuple)):
             hint = "give a list of ids or hits, a set, or a mapping of documents to numbers"
