@@ -16,7 +16,6 @@ from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from ..measure.labels import to_label
 from ..measure.messages import InputError, mark, shown, within
@@ -24,6 +23,7 @@ from .columns import as_number, check_queries_equal, read_flat_column
 from .documents import ById, documents_of_query, has_ids
 from .fields import Names, standard_names
 from .hashes import Columns
+from .ids import id_kind
 from .no_rankings import refuse_ids
 from .sides import read_by_query, read_side, row_of_table
 from .sources import ARROW, are_lists, in_python, is_one_column, is_sparse
@@ -136,7 +136,7 @@ def _beside_judged_ids(run: Any, qrels: Any, names: Names) -> tuple[Any, Any]:
     rows = _lists(run)
     if _are_integers(rows):
         return _ranked(run, names), qrels  # as rankers return ids without scores
-    if not _has_integer_ids(qrels):
+    if id_kind(type(qrels.first_id)) != "integers":
         raise _scores_beside_ids(qrels)
     if isinstance(qrels, ById) and qrels.by_position:
         return run, _labels_of_columns(qrels, rows)
@@ -150,12 +150,6 @@ def _ranked(run: Any, names: Names) -> ById:
     """Return lists of integers as ids, best first."""
     ranked = read_by_query("predictions", enumerate(_lists(run)), names, by_position=True)
     return replace(ranked, form="lists of integers, which are ids beside ids")
-
-
-def _has_integer_ids(side: ById | Columns) -> bool:
-    if isinstance(side, Columns):
-        return bool(pa.types.is_integer(side.document.type))
-    return _are_integers(side.queries.values())
 
 
 def _labels_of_columns(qrels: ById, rows: Rows) -> list[Any]:
@@ -173,11 +167,10 @@ def _labels_of_columns(qrels: ById, rows: Rows) -> list[Any]:
 
 def _scores_beside_ids(qrels: ById | Columns) -> InputError:
     ids = f"give {mark('document_ids')}, the id of each score, or {{query: {{document: score}}}}"
-    if isinstance(qrels, ById) and qrels.form == "lists of ids":
-        texts = [document for document in qrels.ids() if isinstance(document, str)]
-        if texts:
-            problem = f"hold text such as {shown(texts[0])} beside scores"
-            return InputError(f"{problem}; {to_label(texts)}; if they are ids, {ids}", "references")
+    texts = [document for document in qrels.ids() if isinstance(document, str)]
+    if texts and qrels.form == "lists of ids":
+        problem = f"hold text such as {shown(texts[0])} beside scores"
+        return InputError(f"{problem}; {to_label(texts)}; if they are ids, {ids}", "references")
     return InputError(f"hold scores, and the references ids of documents; {ids}", "predictions")
 
 

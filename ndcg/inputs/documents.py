@@ -1,5 +1,6 @@
 """The documents of queries by their ids, and the rules for the documents of one query."""
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from itertools import chain, islice
@@ -10,7 +11,7 @@ from ..measure.messages import InputError, mark, shown
 from .columns import number
 from .fields import Names
 from .hashes import NO_ROWS, Columns
-from .ids import EMPTY_ID, RowNumbers, id_kind, once, types_of_no_ids
+from .ids import RowNumbers, id_kind, once, types_of_no_ids
 from .sources import in_python
 
 # What an error says about numbers where a list should have ids.
@@ -165,8 +166,6 @@ def documents_of_query(
         return documents
     if names.keep is None:
         before, position = _first_repeated(ids)
-        if ids[position] == "":  # padding, and no document
-            raise InputError(EMPTY_ID, position=position)
         problem = f"document {shown(ids[position])} is in position {before} already"
         hint = once(names.kind)
         if values is None and isinstance(ids[position], Real):
@@ -211,20 +210,13 @@ def _check_kinds(ids: Sequence[Any], names: Names) -> None:
 
 def _instead(value: Any, names: Names) -> str:
     """Return what an error says to do about a value in a list that is no id."""
-    if is_missing_id(value):
+    if type(value).__name__ in MISSING or (isinstance(value, float) and math.isnan(value)):
         return "leave it out"
     if isinstance(value, Real) and not isinstance(value, bool):
         return NUMBERS_IN_LISTS
     if isinstance(value, (list, tuple)):
         return f"give one id, or pairs of an id and its {names.value or 'value'}, [(id, ...), ...]"
     return "give others as text"
-
-
-def is_missing_id(value: Any) -> bool:
-    """Return whether a value stands where a list has no id: None, or nan or NA of pandas."""
-    if type(value).__name__ in MISSING:
-        return True
-    return bool(isinstance(value, Real) and value != value)
 
 
 def _best(ids: Sequence[Any], numbers: Sequence[Any], names: Names) -> dict[Any, Any]:

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from ..measure.messages import mark, shown
-from .columns import numbered
 from .documents import has_ids
 from .fields import NAMES_OF_RANKS, says_lowest_first
 from .ids import PROBE, as_list
@@ -61,7 +60,7 @@ def _doubts_about_ranks(rankings: Rankings, are_called_ranks: bool) -> Iterator[
     if not gaps.any():
         return
     row = int(gaps.argmax())
-    place = (rankings.place or numbered)(int(query[row]), None)
+    place = rankings.words(int(query[row]), None)
     before, after = score[row : row + 2].tolist()
     problem = f"no document has a rank between {before:g} and {after:g}, so those below move up"
     hint = "if these are ranks, give each retrieved document, also if nobody judged it"
@@ -176,7 +175,7 @@ def respelled_ids(rankings: Rankings) -> Iterator[str]:
         for document in compress(documents, judged & ~retrieved):
             other = by_spelling.get(spelling(document))
             if other is not None:
-                place = (rankings.place or numbered)(query, None)
+                place = rankings.words(query, None)
                 yield f"{place}: {shown(document)} is judged and {shown(other)} retrieved{TWO_IDS}"
                 return
 

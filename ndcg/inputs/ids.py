@@ -395,9 +395,9 @@ def index_among(ids: Any, among: Any) -> RowNumbers:
     >>> index_among(pa.array([1, 7]), pa.array([5, 7], pa.int8())).tolist()
     [-1, 1]
     """
-    if isinstance(ids, list) or isinstance(among, list):
+    if isinstance(ids, list):
         index = dict(zip(as_list(among), count(), strict=False))
-        return np.array([index.get(value, -1) for value in as_list(ids)], np.int64)
+        return np.array([index.get(value, -1) for value in ids], np.int64)
     if family(ids.type) != family(among.type):
         return np.full(len(ids), -1, np.int64)
     if pa.types.is_timestamp(among.type):
@@ -408,9 +408,7 @@ def index_among(ids: Any, among: Any) -> RowNumbers:
     elif ids.type != among.type:  # compared as bytes, whatever their widths
         ids = _as_bytes(ids)
         among = _as_bytes(among)
-    indices = pc.index_in(ids, among)
-    if indices.null_count:
-        indices = indices.fill_null(-1)
+    indices = pc.index_in(ids, among).fill_null(-1)
     return np.asarray(indices.to_numpy().astype(np.int64))
 
 

@@ -279,8 +279,12 @@ class Rankings(NamedTuple):
             return False
         return self.queries > 1 and bool(self.answered.all())
 
+    def words(self, query: int, position: int | None) -> str:
+        """Return the words for a query, or for a document of it."""
+        return (self.place or numbered)(query, position)
+
     def _place_of(self, row: int) -> str:
-        return (self.place or numbered)(*place_among(self.offsets, row))
+        return self.words(*place_among(self.offsets, row))
 
     def sides(self, rows: slice = slice(None)) -> tuple[Mask, Mask]:
         """Return which of some documents were retrieved, and which were judged."""
