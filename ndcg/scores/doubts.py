@@ -4,7 +4,6 @@ import math
 import operator
 from collections.abc import Iterator
 from itertools import accumulate
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,28 +42,47 @@ def doubts_about(part: Rankings, options: Options) -> Iterator[str]:
     """
     sentences = [*part.doubts]
     if not options.is_order_given:
-        # The first score tells nearly always.
-        if len(part.score) > 0 and float(part.score[0]) % 1 == 0:
-            retrieved, judged = part.sides(slice(COMPARED))
-            rows = np.flatnonzero(retrieved & judged)
-            sentences.append(doubt_if_swapped(part.score[rows], part.relevance[rows]))
+        retrieved, judged = part.sides(slice(COMPARED))
+        rows = np.flatnonzero(retrieved & judged)
+        sentences.append(doubt_if_swapped(part.score[rows], part.relevance[rows]))
         sentences.append(doubt_about_order(part))
-        sentences.append(_doubt_about_ids(part))
-    if options.ignore_index is None:
-        sentences.append(_doubt_about_zeros(part))
-    else:
+    if options.ignore_index is not None:
         sentences.append(_doubt_about_padding(part, options.ignore_index))
-    sentences.append(_doubt_about_equal_relevances(part))
+    if part.judged is None and part.retrieved is None and len(part.score) >= MANY_DOCUMENTS:
+        sentences += _doubts_about_full_lists(part, options)
     # Rankings with ids are read in one part.
-    if part.unmatched:
-        sentences.append(part.unmatched)
-    elif part.place is None:
-        sentences.append(_doubt_about_nothing(part, options))
-    elif part.retrieved is not None:
-        missing = int(part.missing.sum())
-        if are_mostly_missing(missing, part.queries, options):
-            sentences.append(sentence_on_missing(missing, part.queries))
+    sentences.append(part.unmatched or _doubt_about_missing(part, options))
     yield from filter(None, sentences)
+
+
+def _doubt_about_missing(part: Rankings, options: Options) -> str:
+    """Return what a warning says about queries that are missing from the run.
+
+    With ids these are most queries; by position, where every query has a place, they are all.
+    """
+    # The first document tells nearly always.
+    if part.place is None and part.sides(slice(1))[0].any():
+        return ""
+    missing = part.missing
+    count = int(missing.sum())
+    if not are_mostly_missing(count, part.queries, options):
+        return ""
+    if part.place is not None and part.retrieved is not None:
+        return sentence_on_missing(count, part.queries)
+    if count < FEWEST_QUERIES or not (missing | part.empty()).all():
+        return ""
+    return "no query has a score but None or -inf; check the mask, which may be inverted"
+
+
+def _doubts_about_full_lists(part: Rankings, options: Options) -> Iterator[str]:
+    """Yield what warnings say about many documents of which each has a score and a relevance."""
+    yield _doubt_about_equal_relevances(part)
+    if part.place is not None:
+        return
+    if not options.is_order_given:
+        yield _doubt_about_ids(part)
+    if options.ignore_index is None:
+        yield _doubt_about_zeros(part)
 
 
 def sentence_on_missing(missing: int, queries: int) -> str:
@@ -84,22 +102,19 @@ def are_mostly_missing(missing: int, queries: int, options: Options) -> bool:
 
 
 def doubt_if_swapped(score: Array, relevance: Array) -> str:
-    """Return what a warning says if scores are labels or grades, and relevances fractions."""
-    if len(score) == 0 or (score != np.trunc(score)).any():
+    """Return what a warning says if scores are labels or grades, and relevances fractions.
+
+    These are between 0 and 1, or of many different values: scores seldom repeat, judgments often.
+    """
+    if (score != np.trunc(score)).any() or not 1 < len(np.unique(score)) <= MOST_GRADES:
         return ""
-    grades = np.unique(score)
     # With fewer fractions they may well be judgments.
-    if len(grades) < 2 or np.mean(relevance != np.trunc(relevance)) <= 0.5:
+    if np.mean(relevance != np.trunc(relevance)) <= 0.5:
         return ""
-    problem = ""
-    if np.isin(grades, (0, 1)).all():
-        if ((relevance >= 0) & (relevance <= 1)).all():
-            problem = "the scores are only 0 and 1, and the relevances fractions"
-    elif len(grades) <= MOST_GRADES and len(np.unique(relevance)) > 2 * MOST_GRADES:
-        # Scores seldom repeat, and judgments often do.
-        problem = "the scores are few whole numbers, and the relevances many fractions"
-    if not problem:
+    are_in_unit = (np.clip(relevance, 0, 1) == relevance).all()
+    if not are_in_unit and len(np.unique(relevance)) <= 2 * MOST_GRADES:
         return ""
+    problem = "the scores are few whole numbers, and the relevances fractions"
     hint = f"if both are in place, {mark('score_order', 'descending')} says so"
     return f"{problem}; the scores of a model are predictions; {hint}"
 
@@ -128,36 +143,14 @@ def _follow(rankings: Rankings, mask: Mask) -> Mask:
     return follow[:-1]
 
 
-def _doubt_about_nothing(rankings: Rankings, options: Options) -> str:
-    """Return what a warning says about queries by position of which none has a score."""
-    # The measure IDCG needs no run.
-    if rankings.queries < FEWEST_QUERIES or options.measures == ("IDCG",):
-        return ""
-    # The first document tells nearly always.
-    if rankings.retrieved is None and (rankings.score[:1] > -np.inf).any():
-        return ""
-    has_score, _ = rankings.sides()
-    are_padding = len(has_score) > 0 and rankings.empty().all()
-    if are_padding or has_score.any():
-        return ""
-    return "no query has a score but None or -inf; check the mask, which may be inverted"
-
-
 def _doubt_about_equal_relevances(rankings: Rankings) -> str:
     """Return what a warning says about relevances with which any order of documents is ideal."""
-    if len(rankings.score) < MANY_DOCUMENTS or rankings.queries < 2:
+    first = rankings.relevance[0]
+    if not first or (rankings.relevance != first).any():
         return ""
-    # The first two documents tell nearly always.
-    if not rankings.relevance[0] == rankings.relevance[1] != 0:
+    if not 1 < rankings.queries < len(rankings.relevance):
         return ""
-    if rankings.judged is not None or rankings.retrieved is not None:
-        return ""
-    query = np.repeat(np.arange(rankings.queries), np.diff(rankings.offsets))
-    are_of_one = query[1:] == query[:-1]
-    differ = rankings.relevance[1:] != rankings.relevance[:-1]
-    if not are_of_one.any() or differ[are_of_one].any():
-        return ""
-    problem = "all documents of each query are equally relevant, so that any order is ideal"
+    problem = "all documents are equally relevant, so that any order is ideal"
     if rankings.place is None:
         return f"{problem}; give the documents that are not relevant too"
     grades = "{query: dict(enumerate(grades))}"
@@ -170,19 +163,13 @@ def _doubt_about_ids(rankings: Rankings) -> str:
     They are integers, each once in a query, in several queries the same, and with gaps: ranks and
     their negatives have none.
     """
-    if rankings.place is not None or rankings.score.dtype.kind not in "iu":
-        return ""
-    if len(rankings.score) < MANY_DOCUMENTS or rankings.queries < FEWEST_QUERIES:
-        return ""
-    if rankings.judged is not None or rankings.retrieved is not None:
+    if rankings.score.dtype.kind not in "iu" or rankings.queries < FEWEST_QUERIES:
         return ""
     query, score = rankings.sorted_scores()
     steps = np.diff(score)[query[1:] == query[:-1]]
     if score.min() < 0 or score.max() <= HIGHEST_GRADE:
         return ""
-    if steps.min(initial=1) == 0 or steps.max(initial=1) == 1:
-        return ""
-    if len(np.unique(score)) == len(score):
+    if not 0 < steps.min(initial=1) < steps.max(initial=1) or len(np.unique(score)) == len(score):
         return ""
     problem = "the scores are whole numbers, each once in a query, as ids are"
     labels = "{query: {id: label}}"
@@ -194,15 +181,8 @@ def _doubt_about_zeros(rankings: Rankings) -> str:
 
     The zeros rank above negative scores. They are in no other place, and of varying number.
     """
-    if rankings.place is not None or len(rankings.score) < MANY_DOCUMENTS:
-        return ""
-    if rankings.judged is not None or rankings.retrieved is not None:
-        return ""
-    # The edges of the first two rows tell nearly always.
-    ends = rankings.offsets[1:3].tolist()
-    second = ends[0] % len(rankings.score)  # where the second row begins
-    score = rankings.score
-    if score[0] and score[ends[0] - 1] and score[second] and score[ends[-1] - 1]:
+    # The first two rows tell nearly always.
+    if rankings.score[: rankings.offsets[:3][-1]].all():
         return ""
     is_zero = rankings.score == 0
     begins = ~is_zero & _follow(rankings, is_zero)
@@ -232,21 +212,15 @@ def doubt_about_order(rankings: Rankings) -> str:
     if rankings.has_ranks or len(rankings.score) < FEWEST_DOCUMENTS:
         return ""
     # The first queries tell nearly always, without a look at the others.
-    starts = rankings.offsets[:3].tolist()
-    first_scores = _first_scores(rankings, starts[0], starts[1])
-    second_scores = _first_scores(rankings, starts[1], starts[-1])
-    may_rise = first_scores == sorted(first_scores) or second_scores == sorted(second_scores)
-    may_count = _may_count(rankings, first_scores)
-    if not may_rise and not may_count:
+    first = rankings.piece(0, min(2, rankings.queries))
+    _, falls = _rises_and_falls(first)
+    if falls.all() and not _are_counted(first.piece(0, 1)):
         return ""
-    query, score = rankings.retrieved_scores()
-    is_same_query = query[1:] == query[:-1]
-    rises = np.bincount(query[1:][is_same_query & (score[1:] > score[:-1])])
-    falls = np.bincount(query[1:][is_same_query & (score[1:] < score[:-1])], minlength=len(rises))
-    rises = np.pad(rises, (0, len(falls) - len(rises)))
-    are_counted = may_count and _are_counted(rankings)
+    rises, falls = _rises_and_falls(rankings)
+    are_counted = _are_counted(rankings)
     if _hardly_rise_by_chance(rises, falls, are_counted, rankings.place is not None):
         return _rising_scores(rises, falls)
+    query, score = rankings.retrieved_scores()
     # Two labels are 0 and 1 too.
     lengths = np.bincount(query)
     if not rises.any():
@@ -256,21 +230,17 @@ def doubt_about_order(rankings: Rankings) -> str:
     return _counted_scores(int(score.min()))
 
 
-def _first_scores(rankings: Rankings, start: int, end: int) -> list[Any]:
-    """Return the first scores among some documents, of which the retrieved ones come first."""
-    rows = slice(start, min(end, start + 4))
-    scores = rankings.score[rows]
-    if rankings.retrieved is not None:
-        scores = scores[rankings.retrieved[rows]]
-    first_scores: list[Any] = scores.tolist()
-    return first_scores
+def _rises_and_falls(rankings: Rankings) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return how many retrieved documents of a query have a higher score than the one before.
 
-
-def _may_count(rankings: Rankings, first_scores: list[Any]) -> bool:
-    """Return whether the scores of the first query count."""
-    if first_scores and first_scores[0] % 1 != 0:
-        return False
-    return _are_counted(rankings.piece(0, 1))
+    Return as well how many have a lower one.
+    """
+    query, score = rankings.retrieved_scores()
+    is_same_query = query[1:] == query[:-1]
+    rises = query[1:][is_same_query & (score[1:] > score[:-1])]
+    falls = query[1:][is_same_query & (score[1:] < score[:-1])]
+    queries = rankings.queries
+    return np.bincount(rises, minlength=queries), np.bincount(falls, minlength=queries)
 
 
 def _are_counted(rankings: Rankings) -> bool:
@@ -296,11 +266,11 @@ def _hardly_rise_by_chance(
     """
     are_rising = (falls == 0) & (rises > 0)
     others = int((falls > 0).sum())
-    if not are_rising.any() or others > MOST_OTHERS * are_rising.sum():
+    if others > MOST_OTHERS * are_rising.sum():
         return False
     lengths = np.minimum(rises[are_rising] + 1, len(LOG_ORDERS) - 1)
     if not have_ids:
-        longest = LOG_ORDERS[lengths.max()]
+        longest = LOG_ORDERS[lengths.max(initial=0)]
         return bool(lengths.sum() >= MANY_DOCUMENTS and longest >= HARDLY_BY_CHANCE)
     # The documents of a query rise in one of n! orders; if they count, in one of n**n cases.
     cases = LOG_ORDERS[lengths]
@@ -318,11 +288,9 @@ def _log_choices(queries: int, others: int) -> float:
 
 def _rising_scores(rises: NDArray[np.int64], falls: NDArray[np.int64]) -> str:
     """Return what a warning says about scores that rise in so many documents of a query."""
-    problem = "the scores of each query rise in the order of its documents"
-    if falls.any():
-        are_rising = (falls == 0) & (rises > 0)
-        counts = f"{are_rising.sum()} of {np.count_nonzero(rises + falls)}"
-        problem = f"the scores of {counts} queries rise in the order of their documents"
+    are_rising = (falls == 0) & (rises > 0)
+    counts = f"{are_rising.sum()} of {np.count_nonzero(rises + falls)}"
+    problem = f"the scores of {counts} queries rise in the order of their documents"
     ascending = mark("score_order", "ascending")
     lowest = f"if the lowest is best, as of ranks and distances, give {ascending}"
     return f"{problem}, so the last one ranks first; {lowest}; {highest_first()}"

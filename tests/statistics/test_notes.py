@@ -260,9 +260,9 @@ def test_systems_with_the_same_value_in_every_query_are_noted(
     assert [each for each in unpaired if "in every query" in each] == []
 
 
-@pytest.mark.filterwarnings("ignore:.*the scores are only 0 and 1:UserWarning")
+@pytest.mark.filterwarnings("ignore:.*the scores are few whole numbers:UserWarning")
 def test_a_doubt_about_scores_is_a_note_and_a_sentence(ndcg: Metric) -> None:
     labels, fractions = [[0, 1, 1], [1, 0, 0]], [[0.2, 0.7, 0.1], [0.6, 0.3, 0.9]]
     first, *_ = ndcg.report(predictions=labels, references=fractions).notes
-    assert first.startswith("The scores are only 0 and 1, ")
+    assert first.startswith("The scores are few whole numbers, ")
     assert first.endswith(".")
