@@ -6,6 +6,7 @@ and the position.
 """
 
 import sys
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -25,8 +26,9 @@ if TYPE_CHECKING:
 # From so many documents an accelerator is faster than copying them to the host.
 ON_DEVICE_FROM = 1 << 16
 NARROW_TENSORS = ("float16", "bfloat16", "float32")  # scores that float32 represents exactly
+FLOAT_TENSORS = (*NARROW_TENSORS, "float64")
 INTEGER_TENSORS = ("uint8", "int8", "int16", "int32", "int64")
-NUMBER_TENSORS = (*NARROW_TENSORS, *INTEGER_TENSORS, "float64", "bool")
+NUMBER_TENSORS = (*FLOAT_TENSORS, *INTEGER_TENSORS, "bool")
 ROW_OF_TABLE = 3  # columns of a table: a matrix with so few may be one, which the host refuses
 
 
@@ -37,7 +39,6 @@ class Placed(NamedTuple):
     score: "Tensor"
     kept: "Tensor | None"  # False for padding; None if there is none
     offsets: NDArray[np.int64] | None = None  # as in `Rankings`; None for a row per query
-    query_ids: "Tensor | None" = None  # the id of every query
     order: "Tensor | None" = None  # the queries in the order of their first rows
 
     def ranked(self) -> "Tensor":
@@ -68,135 +69,91 @@ def accelerator_of(values: Any) -> Any:
 
 
 def measure_on_device(
-    inputs: Inputs, options: Options, mask: Any = None, names: list[Any] | None = None
+    inputs: Inputs, options: Options, mask: Any = None
 ) -> dict[str, NDArray[np.float64]] | None:
     """Return the values of all queries by result; None if the host must compute them.
 
-    The ids of queries are added to `names`. The mask is True or 1 for a document, False or 0 for
-    padding.
+    The mask is True or 1 for a document, False or 0 for padding.
     """
-    score, relevance, query_ids = inputs.predictions, inputs.references, inputs.query_ids
-    sides = [score, relevance]
-    if mask is not None:
-        sides.append(mask)
-    devices = set(map(accelerator_of, sides))
-    if query_ids is not None:
-        devices.add(accelerator_of(query_ids))
-    if None in devices or len(devices) > 1:
-        return None
-    if not _can_score(inputs, options, sides):
+    tensors = [inputs.predictions, inputs.references]
+    tensors += [side for side in (inputs.query_ids, mask) if side is not None]
+    devices = set(map(accelerator_of, tensors))
+    if None in devices or len(devices) > 1 or not _can_score(inputs, options, tensors):
         return None
     import torch
 
     # The host may have the memory that the device lacks.
     with suppress(torch.cuda.OutOfMemoryError), torch.no_grad():
-        placed = _placed(score, relevance, query_ids, mask, options)
-        return _measured(placed, options, names)
+        return _measured(_placed(inputs, mask, options), options)
     return None
 
 
-def _can_score(inputs: Inputs, options: Options, sides: list[Any]) -> bool:
-    """Return whether a device can score tensors: predictions, references and perhaps a mask."""
+def _can_score(inputs: Inputs, options: Options, tensors: list[Any]) -> bool:
+    """Return whether a device can score tensors: predictions, references, query ids and a mask.
+
+    They have a row per query and a column per document or, with query ids, a row per document.
+    """
     score = inputs.predictions
-    if score.numel() < ON_DEVICE_FROM:
+    shapes = {tensor.shape for tensor in tensors}
+    if len(shapes) > 1 or score.numel() < ON_DEVICE_FROM:
         return False
-    # A device knows documents by their positions only.
+    # A device knows documents by their positions, and queries by their order.
     if inputs.document_ids is not None or inputs.exclude is not None or options.ties == "docid":
         return False
-    if not set(map(_type, sides)).issubset(NUMBER_TENSORS):
+    if isinstance(inputs.sample_weight, Mapping) or abs(options.ignore_index or 0) > 2**53:
         return False
-    if not _has_exact_types(options, _type(score)):
+    # Integers may be ids, which the host refuses, and the lowest one has no negative.
+    exact = FLOAT_TENSORS if options.score_dtype == "given" else NARROW_TENSORS
+    if _type(score) not in exact or not set(map(_type, tensors)).issubset(NUMBER_TENSORS):
         return False
     if inputs.query_ids is None:
-        return _are_rows(sides)
-    has_mask = len(sides) > 2
-    return not has_mask and _are_columns(score, inputs.references, inputs.query_ids)
-
-
-def _has_exact_types(options: Options, score_type: str) -> bool:
-    """Return whether options change no value that the types of tensors could not hold."""
-    if abs(options.ignore_index or 0) > 2**53:
-        return False
-    if options.score_dtype != "given" and score_type not in NARROW_TENSORS:
-        return False
-    if options.score_order == "descending":
-        return True
-    # Ascending scores are negated, and the lowest integer has no negative.
-    return score_type not in (*INTEGER_TENSORS, "bool")
-
-
-def _are_rows(sides: list[Any]) -> bool:
-    """Return whether tensors have a row per query, and neither a row per document nor ids."""
-    score, relevance = sides[:2]
-    if score.ndim != 2 or score.shape[1] <= ROW_OF_TABLE:
-        return False
-    if any(side.shape != score.shape for side in sides):
-        return False
-    # Integers on both sides may be ids, which the host refuses.
-    return not {_type(score), _type(relevance)}.issubset(INTEGER_TENSORS)
-
-
-def _are_columns(score: Any, relevance: Any, query_ids: Any) -> bool:
-    """Return whether tensors have a row per document, with the integer id of its query."""
-    if query_ids.ndim != 1 or _type(query_ids) not in INTEGER_TENSORS:
-        return False
-    # A model may give its scores as a matrix of one column.
-    shapes = (query_ids.shape, (*query_ids.shape, 1))
-    return score.shape in shapes and relevance.shape in shapes
+        return bool(score.ndim == 2 and score.shape[1] > ROW_OF_TABLE)
+    return score.ndim == 1 and _type(inputs.query_ids) in INTEGER_TENSORS
 
 
 def _type(values: Any) -> str:
     return str(values.dtype).removeprefix("torch.")
 
 
-def _placed(
-    score: Any, relevance: Any, query_ids: Any, mask: Any, options: Options
-) -> Placed | None:
+def _placed(inputs: Inputs, mask: Any, options: Options) -> Placed | None:
     """Return the rankings of tensors; None if the mask is no mask."""
+    score, relevance = inputs.predictions, inputs.references
     if options.score_order != "descending":
         score = -score  # inf, of a document that was not retrieved, becomes -inf
+    if inputs.query_ids is not None:
+        # Rows of a query become contiguous, queries in the order of their ids.
+        ids, order = inputs.query_ids.sort(stable=True)
+        _, lengths = ids.unique_consecutive(return_counts=True)
+        score, relevance = score[order], relevance[order]
+        kept = _without_padding(relevance, None, options.ignore_index)
+        by_first_row = order[lengths.cumsum(0) - lengths].argsort()
+        return Placed(relevance, score, kept, offsets_of(lengths.cpu().numpy()), by_first_row)
     kept = None
     if mask is not None:
         kept = mask != 0
         # Numbers other than 0 and 1 are an error, which the host raises.
         if (kept != mask).any():
             return None
-    if query_ids is None:
-        return Placed(relevance, score, _without_padding(relevance, kept, options.ignore_index))
-    # Rows of a query become contiguous, queries in the order of their ids.
-    ids, order = query_ids.sort(stable=True)
-    ids, lengths = ids.unique_consecutive(return_counts=True)
-    score, relevance = score.reshape(-1)[order], relevance.reshape(-1)[order]
-    kept = _without_padding(relevance, None, options.ignore_index)
-    by_first_row = order[lengths.cumsum(0) - lengths].argsort()
-    return Placed(relevance, score, kept, offsets_of(lengths.cpu().numpy()), ids, by_first_row)
+    return Placed(relevance, score, _without_padding(relevance, kept, options.ignore_index))
 
 
 def _without_padding(relevance: Any, kept: Any, ignore_index: float | None) -> Any:
     """Return a mask without the documents of `ignore_index`, rounded to the type of relevances."""
     if ignore_index is None:
         return kept
-    import torch
-
-    if relevance.dtype == torch.bool:
-        relevance = relevance.byte()
-    ignored = torch.tensor(ignore_index, dtype=torch.float64).to(relevance.dtype)
-    if float(ignored) != ignore_index and not relevance.is_floating_point():
-        return kept  # no integer of this type
-    if kept is None:
-        return relevance != ignored
-    return kept & (relevance != ignored)
+    if relevance.is_floating_point():
+        ignore_index = float(relevance.new_tensor(ignore_index))
+    is_document = relevance.double() != ignore_index
+    return is_document if kept is None else kept & is_document
 
 
-def _measured(
-    rankings: Placed | None, options: Options, names: list[Any] | None
-) -> dict[str, NDArray[np.float64]] | None:
+def _measured(rankings: Placed | None, options: Options) -> dict[str, NDArray[np.float64]] | None:
     """Return the values of queries, copied to the host; None as in `measure_on_device`."""
     import torch
 
     if rankings is None:
         return None
-    relevance, score, kept, offsets, query_ids, order = rankings
+    relevance, score, kept, offsets, order = rankings
     measured = measure_tensors(
         relevance, score, offsets, judged=kept, retrieved=kept, **options.scoring
     )
@@ -210,10 +167,8 @@ def _measured(
         values.masked_fill_(~ranked, np.nan)
     if order is not None:
         values = values[:, order]
-        if names is not None and query_ids is not None:
-            names += query_ids[order].tolist()
     first = (side.reshape(-1)[:COMPARED].double().cpu().numpy() for side in (score, relevance))
-    doubt = "" if options.is_order_given else doubt_if_swapped(*first)
-    if doubt:
+    doubt = doubt_if_swapped(*first)
+    if doubt and not options.is_order_given:
         warn(f"{mark('predictions')}: {doubt}")
     return dict(zip(options.names, values.cpu().numpy(), strict=True))

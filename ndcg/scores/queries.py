@@ -45,7 +45,7 @@ def measure_inputs(
     """
     if not isinstance(inputs.sample_weight, Mapping):
         names = None
-    on_device = measure_on_device(inputs, options, names=names)
+    on_device = measure_on_device(inputs, options)
     if on_device is not None:
         return on_device
     values_of_parts: list[Values] = []

@@ -124,15 +124,7 @@ def test_tensors_on_one_device_are_scored_there(
     assert device.scored == 2
 
 
-def test_flat_columns_may_be_those_of_a_head_with_one_logit_and_weights_have_the_ids_of_queries(
-    device: Device,
-) -> None:
-    sides = flat()
-    weights = {query: 1.0 + query % 5 for query in sides["query_ids"].unique().tolist()}
-    expected = ndcg.compute(**on_host(sides), sample_weight=weights)
-    sides["predictions"] = sides["predictions"][:, None]
-    agree(ndcg.compute(**sides, sample_weight=weights), expected)
-    assert device.scored == 1
+WEIGHTS = {query: 1.0 + query % 5 for query in flat()["query_ids"].unique().tolist()}
 
 
 @pytest.mark.parametrize(
@@ -140,6 +132,9 @@ def test_flat_columns_may_be_those_of_a_head_with_one_logit_and_weights_have_the
     [
         ("few documents", rows(queries=QUERIES - 1), {}),
         ("an array beside a tensor", {**rows(), "references": rows()["references"].numpy()}, {}),
+        ("weights by id", flat(), {"sample_weight": WEIGHTS}),
+        ("a head with one logit", {**flat(), "predictions": flat()["predictions"][:, None]}, {}),
+        ("integer scores", {**flat(), "predictions": flat()["predictions"].long()}, {}),
         ("ids on the host", {**flat(), "query_ids": flat()["query_ids"].tolist()}, {}),
         ("ids of documents", {**flat(), "document_ids": torch.arange(QUERIES * DOCUMENTS)}, {}),
         (
