@@ -3,6 +3,7 @@
 import csv
 import os
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain
@@ -29,7 +30,6 @@ REPLACED = "\ufffd"  # what stands for bytes that are not UTF-8
 FIRST_LINES = 100  # where the first row of a table is looked for, as an example in errors
 THOUSANDS = re.compile(r"[1-9][0-9]{0,2}\.[0-9]{3}")
 HUNDREDS = re.compile("[1-9][0-9]{2}")
-LINE_OF_EXCEL = re.compile("sep=.")  # which says how its cells are separated
 NAMED_TABLE = re.compile(r"\.[ct]sv(\.|$)")
 RATINGS = (
     "give ratings as CSV or TSV with a first line that names the columns, such as "
@@ -44,8 +44,13 @@ class Layout(NamedTuple):
     names: Sequence[str]
     delimiter: str
     at: Sequence[int]  # the columns of query, document and value
-    is_letor: bool = False  # whether rows of LETOR, or scores, are to be written in this layout
+    subject: str = "the header has"  # so many columns
+    form: str = "TREC"  # what was read, as `preview` says it
     fields: Mapping[str, str] = {}  # the columns by role, if they have names
+    others: Sequence[str] = ()  # the columns with names that are not read
+    # the ids that rows lack: "document" for rows of LETOR, or scores, which are to be written in
+    # this layout
+    counted: str = ""
 
     @property
     def is_trec(self) -> bool:
@@ -53,26 +58,9 @@ class Layout(NamedTuple):
         return self.delimiter == " "
 
     @property
-    def form(self) -> str:
-        """What was read, as `preview` says it."""
-        if self.is_letor:
-            return "LETOR" if self.kind == "qrels" else "scores, one a line"
-        if self.is_trec:
-            return "TREC"
-        return "TSV" if self.delimiter == "\t" else "CSV"
-
-    @property
-    def others(self) -> Sequence[str]:
-        """The columns with names that are not read."""
-        return fields_without_role(self.names, self.fields) if self.fields else ()
-
-    @property
     def words(self) -> str:
         """A description of the contents of a line."""
-        columns = f"{len(self.names)}: {brief(self.names, ' ')}"
-        if not self.is_trec:
-            return f"the header has {columns}"
-        return f"{SUBJECT[len(self.names)]} {columns}"
+        return f"{self.subject} {len(self.names)}: {brief(self.names, ' ')}"
 
     @property
     def padding(self) -> str:
@@ -94,17 +82,23 @@ class Layout(NamedTuple):
         return NUMBER.fullmatch(cells[self.at[2]]) is not None
 
 
-RUN = Layout("run", ("query", "Q0", "document", "rank", "score", "tag"), " ", (0, 2, 4))
-QRELS = Layout("qrels", ("query", "iteration", "document", "relevance"), " ", (0, 2, 3))
-PLAIN_QRELS = Layout("qrels", ("query", "document", "relevance"), " ", (0, 1, 2))
-PAIRS = Layout("exclude", ("query", "document"), " ", (0, 1))
+RUN = Layout(
+    "run", ("query", "Q0", "document", "rank", "score", "tag"), " ", (0, 2, 4), "a run has"
+)
+QRELS = Layout(
+    "qrels", ("query", "iteration", "document", "relevance"), " ", (0, 2, 3), "qrels have"
+)
+PLAIN_QRELS = Layout("qrels", ("query", "document", "relevance"), " ", (0, 1, 2))._replace(
+    subject="the first line has"
+)
+PAIRS = Layout("exclude", ("query", "document"), " ", (0, 1), "ids alone are")
 LAYOUTS = {"run": (RUN,), "qrels": (QRELS, PLAIN_QRELS), "exclude": (PAIRS,)}
 # The layouts of the other side, by the number of columns.
 OTHER_SIDE = {len(QRELS.names): (RUN,), len(RUN.names): (QRELS, PLAIN_QRELS)}
-SUBJECT = {6: "a run has", 4: "qrels have", 3: "the first line has", 2: "ids alone are"}
+TRIPLES = PLAIN_QRELS._replace(counted="document")
 LETOR = {
-    "run": RUN._replace(names=PLAIN_QRELS.names, at=PLAIN_QRELS.at, is_letor=True),
-    "qrels": PLAIN_QRELS._replace(is_letor=True),
+    "run": TRIPLES._replace(kind="run", form="scores, one a line"),
+    "qrels": TRIPLES._replace(form="LETOR"),
 }
 
 
@@ -156,11 +150,8 @@ def layout_of(line: bytes, rows: bytes, path: str, request: ReadRequest) -> Layo
             if len(layout.at) > 2 and layout.is_row(cells):
                 return layout
     header = line.decode("utf-8", "replace")
-    if LINE_OF_EXCEL.fullmatch(header.strip()):
-        raise ValueError(f"the line {shown_cell(line)} is for Excel alone; delete it")
-    delimiter = _delimiter(header, has_commas, request.format)
+    delimiter = delimiter_of(header)
     names = _names_in(header, delimiter)
-    _refuse_spaces_between_names(names, cells)
     # A header such as "Query Text,Doc ID,..." may have as many words as a line of TREC.
     has_names = len(names) > 1 or not fitting
     is_said = has_names and _is_said_to_have_names(path, request.format)
@@ -176,30 +167,12 @@ def _is_said_to_have_names(path: str, given: str | None) -> bool:
     return NAMED_TABLE.search(os.path.basename(path).lower()) is not None
 
 
-def _delimiter(header: str, has_commas: bool, given: str | None) -> str:
-    """Return the delimiter of a header; "query, document" has commas, although spaces part it."""
-    if given == "tsv":
-        return "\t"
-    if has_commas and ";" not in header:
-        return ","
-    return delimiter_of(header)
-
-
 def _names_in(header: str, delimiter: str) -> list[str]:
     """Return the names in a header; none if it cannot be read."""
     try:
         return cells_of(header, delimiter)
     except csv.Error:
         return []
-
-
-def _refuse_spaces_between_names(names: Sequence[str], cells: Sequence[bytes]) -> None:
-    if len(names) != 1:
-        return
-    words = [cell.decode("utf-8", "replace") for cell in cells]
-    if are_names_of_fields(words):
-        problem = f"the header has spaces between the names, {brief(words, ' ')}"
-        raise ValueError(f"{problem}; separate columns by commas or tabs")
 
 
 def _named_layout(
@@ -220,7 +193,9 @@ def _named_layout(
             error.add(f"the file {NOT_UTF_8}")
         raise
     at = [names.index(name) for name in chosen.values()]
-    return Layout(request.names.kind, names, delimiter, at, fields=chosen)
+    form = "TSV" if delimiter == "\t" else "CSV"
+    others = fields_without_role(names, chosen)
+    return Layout(request.names.kind, names, delimiter, at, form=form, fields=chosen, others=others)
 
 
 def _refuse_no_header(names: Sequence[str], request: ReadRequest) -> None:
@@ -306,13 +281,12 @@ def _refuse_no_qrels(rows: Sequence[Sequence[bytes]]) -> None:
     if all(TIME.fullmatch(row[-1]) for row in rows):
         problem = f"the line {line} ends in a time where qrels have the relevance"
         raise ValueError(f"{problem}; {RATINGS}")
-    numbers_by_query: dict[bytes, list[bytes]] = {}
+    counts = Counter[bytes]()
     for row in rows:
-        numbers_by_query.setdefault(row[0], []).append(row[-1])
-    if max(map(len, numbers_by_query.values())) <= 3:  # grades may be 1, 2, 3 by chance
-        return
-    for numbers in numbers_by_query.values():
-        if numbers != [b"%d" % rank for rank in range(1, len(numbers) + 1)]:
+        counts[row[0]] += 1
+        if row[-1] != b"%d" % counts[row[0]]:
             return
+    if max(counts.values()) <= 3:  # grades may be 1, 2, 3 by chance
+        return
     problem = f"the line {line} ends in a rank where qrels have the relevance"
     raise ValueError(f"{problem}: each query counts from 1; is it a run?")

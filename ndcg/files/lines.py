@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 import pyarrow.csv
 from numpy.typing import NDArray
 
-from ..inputs.fields import DECIMAL_COMMA, OR_READ_DECIMALS, VALUE
+from ..inputs.fields import VALUE
 from ..inputs.ids import filled_down
 from ..measure.labels import Labels
 from ..measure.messages import mark
@@ -107,11 +107,18 @@ def _parse_lines(chunk: bytes, layout: Layout, labels: Labels | None) -> FilePar
         table = table[: int(faults.argmax())]
     if len(table) < count:
         problem = _problem(text.split(b"\n")[len(table) :], layout, labels)
-    part = FilePart(table, plain.span, plain.numbers, problem, form=layout.form)
-    if layout.is_letor:
-        part = part._replace(counted="document", total=len(table))
-    has_values = len(layout.at) > 2
-    return part._replace(fields=layout.fields, others=layout.others, has_values=has_values)
+    return FilePart(
+        table,
+        plain.span,
+        plain.numbers,
+        problem,
+        counted=layout.counted,
+        total=len(table),
+        form=layout.form,
+        fields=layout.fields,
+        others=layout.others,
+        has_values=len(layout.at) > 2,
+    )
 
 
 # The text of rows
@@ -133,7 +140,7 @@ def _plain_lines(text: bytes, layout: Layout) -> _PlainLines:
         text = text.replace(b"\r\n", b"\n").removesuffix(b"\r")
     text, problem = _before_no_text(text)
     span = _number_of_lines(text)
-    if layout.is_letor:
+    if layout.counted:
         text = COMMENT.sub(b"", text)
     if layout.is_trec:
         text = text.replace(b"\t", b" ").rstrip(b" ")
@@ -209,11 +216,10 @@ def _has_comments(text: bytes, layout: Layout) -> bool:
 def _parse_rows(text: bytes, layout: Layout, labels: Labels | None) -> pa.Table:
     if not text:
         return ROWS.empty_table()
-    if layout.is_letor:
+    if layout.counted:
         text = as_qrels(text, layout.kind)
-    if text.startswith(BYTE_ORDER_MARK):
-        # Arrow removes a byte order mark, even in the middle of a file.
-        text = BYTE_ORDER_MARK + text
+    # Arrow removes a byte order mark, even in the middle of a file, where it belongs to an id.
+    text = BYTE_ORDER_MARK + text
     is_padded = any(space.encode() in text for space in layout.padding)
     if is_padded:
         text = _with_bare_quotes(text, layout)
@@ -230,11 +236,10 @@ def _with_bare_quotes(text: bytes, layout: Layout) -> bytes:
 
     Arrow reads a quote as text unless the cell begins with one.
     """
-    for space in layout.padding:
-        if f'{space}"'.encode() in text or f'"{space}'.encode() in text:
-            cell = CELL.format(layout.delimiter, layout.padding)
-            return re.sub(cell.encode(), rb"\1\2\3", text)
-    return text
+    if b'"' not in text:
+        return text
+    cell = CELL.format(layout.delimiter, layout.padding)
+    return re.sub(cell.encode(), rb"\1\2\3", text)
 
 
 def _has_flags(text: bytes, layout: Layout) -> bool:
@@ -257,15 +262,13 @@ def _read_cells(
     read_options = pa.csv.ReadOptions(
         column_names=columns, block_size=len(text) + 1, use_threads=False
     )
-    parse_options = pa.csv.ParseOptions(delimiter=layout.delimiter, quote_char=False)
+    quote = '"' if b'"' in text and not layout.is_trec else False
+    parse_options = pa.csv.ParseOptions(delimiter=layout.delimiter, quote_char=quote)
     convert_options = pa.csv.ConvertOptions(
         column_types=types,
         include_columns=included,
         null_values=[""],  # an empty cell is a missing value
     )
-    has_quotes = not layout.is_trec and b'"' in text
-    if has_quotes:
-        parse_options.quote_char = '"'
     table = pa.csv.read_csv(pa.BufferReader(text), read_options, parse_options, convert_options)
     query, document, *values = table.columns
     if values and type_of_value == pa.string():
@@ -276,7 +279,7 @@ def _read_cells(
         document = pc.utf8_trim(document, characters=layout.padding)
     table = id_table(query, document, *values)
     # Arrow lets a quoted cell go on, but a document has one line here.
-    if has_quotes and len(table) != text.removesuffix(b"\n").count(b"\n") + 1:
+    if len(table) != text.removesuffix(b"\n").count(b"\n") + 1:
         raise pa.ArrowInvalid("a cell goes on in the next line")
     return table
 
@@ -301,7 +304,7 @@ def _parseable(rows: list[bytes], layout: Layout, labels: Labels | None) -> pa.T
 
 def _problem(rows: Sequence[bytes], layout: Layout, labels: Labels | None) -> str:
     """Return the error in the first of these rows, which cannot be parsed."""
-    if layout.is_letor:
+    if layout.counted:
         triples = [as_qrels(row, layout.kind) for row in rows[:SAMPLE]]
         if triples[0] == rows[0]:
             return no_row(rows[0], layout.kind)
@@ -315,8 +318,6 @@ def _problem(rows: Sequence[bytes], layout: Layout, labels: Labels | None) -> st
             hint = f"put each row on a single line{mark('pandas', said=call, before=', or give ')}"
             return f"{problem}; {hint}"
         cells = cells_of(text, layout.delimiter)
-    if not any(cell.strip(" \t") for cell in cells):
-        return "is empty; delete such lines"
     if len(cells) != len(layout.names):
         return _other_columns(text, len(cells), layout)
     for name, at in zip(("query", "document"), layout.at, strict=False):
@@ -331,9 +332,6 @@ def _problem(rows: Sequence[bytes], layout: Layout, labels: Labels | None) -> st
     if not NUMBER.fullmatch(stripped.encode("utf-8", "surrogateescape")):
         values = chain.from_iterable(cells_in(rows[:SAMPLE], layout.delimiter, layout.at[2:]))
         fault = fault_of(stripped, layout.kind, labels, values)
-        if DECIMAL_COMMA.fullmatch(stripped) and layout.delimiter in ";\t":
-            # Where commas separate columns, one in a number may mark its thousands.
-            fault += OR_READ_DECIMALS
     return f"the {VALUE[layout.kind]} {shown_cell(value)} {fault}"
 
 
