@@ -5,6 +5,7 @@ Arrow columns of these bytes hold ids of all types, and go from one process to a
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC
+from itertools import chain
 from typing import Any
 
 import pyarrow as pa
@@ -49,8 +50,6 @@ def with_more_ids(sets: IdSets, ids: frozenset[bytes]) -> IdSets:
 
     Every set is larger than the next, so that few sets hold many batches, and none is modified.
     """
-    if not ids:
-        return sets
     larger = list(sets)
     # As a set is merged only into one at least as large, an id is copied a few times.
     while larger and len(larger[-1]) <= len(ids):
@@ -61,8 +60,7 @@ def with_more_ids(sets: IdSets, ids: frozenset[bytes]) -> IdSets:
 def refuse_added_before(ids: Sequence[bytes], sets: IdSets) -> None:
     """Raise an error for a query that was added before."""
     for added in sets:
-        if not added.isdisjoint(ids):
-            query = next(query for query in ids if query in added)
+        for query in added.intersection(ids):
             raise ValueError(
                 f"query {readable_id(query)} was added before; add all documents of a query in one "
                 "batch, or give all rows to compute at once"
@@ -85,9 +83,6 @@ def refuse_added_twice(sets: IdSets, others: Iterable[Iterable[pa.Table]]) -> No
 
 
 def _ids_of(tables: Iterable[pa.Table]) -> frozenset[bytes]:
-    ids: set[bytes] = set()
-    for table in tables:
-        column = table["query_id"]
-        if column.type != pa.null():  # of queries without ids
-            ids.update(column.to_pylist())
-    return frozenset(ids)
+    # Queries without ids have nulls.
+    columns = (table["query_id"].drop_null().to_pylist() for table in tables)
+    return frozenset(chain.from_iterable(columns))

@@ -16,14 +16,10 @@ from ..measure.ties import Floats
 
 def mean(name: str, values: Floats, weight: Floats | None = None) -> float:
     """Return the mean of a result over the queries that have a value; an error if none has."""
-    if weight is None and values.size:  # nearly always accurate enough
-        with np.errstate(over="ignore"):
-            value = float(values.mean())
-        if math.isfinite(value):
-            return value
+    if weight is None:
+        weight = np.ones(len(values))
     has_value = ~np.isnan(values)
-    values = values[has_value]
-    weight = np.ones(len(values)) if weight is None else weight[has_value]
+    values, weight = values[has_value], weight[has_value]
     if not weight.any():
         raise InputError(
             f"no query of positive weight has a value: {mark('zero_division', math.nan)} excludes "
@@ -51,12 +47,10 @@ def weights(sample_weight: Any, queries: int, query_ids: Any = None) -> Floats |
     in_order = plain_in_order("sample_weight", sample_weight)
     if not isinstance(in_order, (list, tuple)):
         in_order = np.asanyarray(in_order)
-    is_flat = getattr(in_order, "ndim", 1) == 1
-    shape: Any = len(in_order) if is_flat else f"shape {in_order.shape}"
-    if shape != queries:
-        raise InputError(
-            f"{mark('sample_weight')} must hold one weight per query, {queries} in all; got {shape}"
-        )
+    shape = np.shape(in_order)
+    if shape != (queries,):
+        problem = f"must hold one weight per query, {queries} in all; got shape {shape}"
+        raise InputError(f"{mark('sample_weight')} {problem}")
     weight = _as_floats(in_order)
     is_valid = (weight >= 0) & (weight < np.inf)
     if not is_valid.all():
