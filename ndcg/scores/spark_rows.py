@@ -49,22 +49,20 @@ def queries_of_frame(
     nested = _are_nested(frame, given)
     chosen = frame.selectExpr(*(f"{_quoted(column)} as {name}" for name, column in given.items()))
     has_documents = "document" in given
-    if nested and has_documents:
-        hint = "in arrays, put the documents in ascending order of id instead"
-        raise ValueError(f"document needs one row per document; {hint}")
-    if exclude is not None and not has_documents:
-        hint = "name the columns of ids as query and document"
-        raise ValueError(f"exclude needs one row per document; {hint}")
     if nested:
+        if has_documents or exclude is not None:
+            hint = "in arrays, put the documents in ascending order of id, without those to exclude"
+            raise ValueError(f"document and exclude need one row per document; {hint}")
         return chosen
     if "query" not in given:
         raise ValueError("query must name the column of query ids if each row is a document")
-    if ties == "docid" and not has_documents:
-        raise ValueError('ties="docid" needs the ids of documents: name their column as document')
+    if not has_documents and (exclude is not None or ties == "docid"):
+        needs = f"{mark('ties', 'docid')} and exclude need the ids of documents"
+        raise InputError(f"{needs}: name their column as document")
     _refuse_order(ties)
     if exclude is not None:
         excluded = _excluded_rows(exclude, given)
-        _refuse_other_ids(frame, given, exclude, given)
+        _refuse_other_ids(frame, given, exclude, given, "exclude")
         chosen = chosen.selectExpr("*", f"cast({ONE_TABLE} as tinyint) as origin")
         chosen = chosen.unionByName(excluded, allowMissingColumns=True)
     return _lists_by_query(chosen)
@@ -81,17 +79,11 @@ def queries_of_tables(
     _refuse_order(ties)
     sides = {name: _Side.read(name, table, fields, score_order) for name, table in tables.items()}
     run, qrels = sides["predictions"], sides["references"]
-    for name in ("query", "document"):
-        types = [run.type_of(name), qrels.type_of(name)]
-        if _kind_of_ids(types[0]) != _kind_of_ids(types[1]):
-            raise ValueError(
-                f"{name}_ids are {types[0]} in the predictions and {types[1]} in the references; "
-                "cast one"
-            )
+    _refuse_other_ids(run.frame, run.columns, qrels.frame, qrels.columns, "references")
     rows = run.rows(IN_RUN).unionByName(qrels.rows(IN_QRELS), allowMissingColumns=True)
     if "exclude" in sides:
         exclude = sides["exclude"]
-        _refuse_other_ids(run.frame, run.columns, exclude.frame, exclude.columns)
+        _refuse_other_ids(run.frame, run.columns, exclude.frame, exclude.columns, "exclude")
         rows = rows.unionByName(exclude.rows(IN_EXCLUDE), allowMissingColumns=True)
     return _lists_by_query(rows)
 
@@ -136,13 +128,7 @@ class _Side(NamedTuple):
     def read(cls, argument: str, frame: Any, fields: Any, score_order: str | None) -> "_Side":
         """Find the columns of a table."""
         names = names_of_side(KINDS[argument], fields, score_order)
-        if is_spark(frame) and type(frame).__name__ == "Column":  # which has any attribute
-            problem = "is a Column of Spark; give its name as text, beside data=frame"
-            raise InputError(problem, argument)
-        if not is_spark(frame):
-            others = "the rankings are" if argument == "exclude" else "the other side is"
-            problem = f"must be a Spark DataFrame, as {others}; got {shown(frame)}"
-            raise InputError(problem, argument)
+        _refuse_no_frame(argument, frame)
         with in_place(argument):
             try:
                 columns = _chosen(frame, names)
@@ -228,23 +214,17 @@ def _value_by_order(names: Names) -> str:
 
 def _excluded_rows(exclude: Any, given: Mapping[str, str]) -> Any:
     """Return the ids of documents to exclude, in columns named as in the rankings."""
-    if not is_spark(exclude):
-        problem = f"must be a Spark DataFrame if data is one; got {type(exclude).__name__}"
-        raise InputError(problem, "exclude")
+    _refuse_no_frame("exclude", exclude)
     ids = {name: given[name] for name in ("query", "document")}
-    for name, column in ids.items():
-        if exclude.columns.count(column) != 1:
-            there = ", ".join(exclude.columns)
-            problem = f"must have one column {shown(column)}, which {name} names"
-            raise InputError(f"{problem}; there are {there}", "exclude")
+    with in_place("exclude"):
+        _refuse_unknown_columns(exclude, ids)
     columns = [f"{_quoted(column)} as {name}" for name, column in ids.items()]
     return exclude.selectExpr(*columns, f"cast({IN_EXCLUDE} as tinyint) as origin")
 
 
 def _are_nested(frame: Any, given: Mapping[str, Any]) -> bool:
     """Return whether predictions and references are arrays, in columns of the right types."""
-    if not hasattr(frame, "mapInArrow"):
-        raise ValueError(f"df must be a Spark DataFrame; got {type(frame).__name__}")
+    _refuse_no_frame("df", frame)
     _refuse_unknown_columns(frame, given)
     types = {name: _type(frame, column) for name, column in given.items()}
     nested = bool(types["prediction"].startswith("array<"))
@@ -253,10 +233,8 @@ def _are_nested(frame: Any, given: Mapping[str, Any]) -> bool:
     for name, readable_types in readable.items():
         if types[name] in map(form.format, readable_types):
             continue
-        hint = "both must be numbers, or both arrays of numbers; cast decimals to double"
-        if types[name].startswith(("array<struct<", "array<string")):
-            tables = "predictions=run, references=qrels"
-            hint = f"for ids, or documents with their scores, give two tables, {tables}"
+        tables = "arrays of ids need two tables, predictions= and references="
+        hint = f"give numbers in both, or arrays of numbers; {tables}"
         column = f"column {shown(given[name])} is of type {types[name]}"
         raise ValueError(f"{name}: {column}, prediction of {types['prediction']}; {hint}")
     checks = {"sample_weight": _check_numbers, "query": _check_ids, "document": _check_ids}
@@ -266,11 +244,14 @@ def _are_nested(frame: Any, given: Mapping[str, Any]) -> bool:
     return nested
 
 
+def _refuse_no_frame(argument: str, frame: Any) -> None:
+    # A Column of Spark has any attribute.
+    if not is_spark(frame) or type(frame).__name__ != "DataFrame":
+        raise InputError(f"must be a Spark DataFrame; got {shown(frame)}", argument)
+
+
 def _refuse_unknown_columns(frame: Any, given: Mapping[str, Any]) -> None:
-    wrong = []
-    for name, column in given.items():
-        if not isinstance(column, str) or frame.columns.count(column) != 1:
-            wrong.append(name)
+    wrong = [name for name, column in given.items() if frame.columns.count(column) != 1]
     if wrong:
         problem = f"{' and '.join(wrong)} must name one column of the DataFrame"
         got = ", ".join(shown(given[name]) for name in wrong)
@@ -304,16 +285,15 @@ def _check_numbers(argument: str, column: str, data_type: str) -> None:
 
 
 def _refuse_other_ids(
-    frame: Any, columns: Mapping[str, str], exclude: Any, excluded: Mapping[str, str]
+    run: Any, columns: Mapping[str, str], other: Any, others: Mapping[str, str], argument: str
 ) -> None:
+    """Raise an error for ids of another type than those in the rankings."""
     for name in ("query", "document"):
-        kind, other = _type(exclude, excluded[name]), _type(frame, columns[name])
-        if _kind_of_ids(kind) != _kind_of_ids(other):
-            raise InputError(
-                f"column {shown(excluded[name])} is of type {kind}, and in the rankings {other}; "
-                "give both the same type",
-                "exclude",
-            )
+        kinds = [_type(run, columns[name]), _type(other, others[name])]
+        if len(set(map(_kind_of_ids, kinds))) > 1:
+            column = f"column {shown(others[name])} is of type {kinds[1]}"
+            problem = f"{column}, and in the rankings {kinds[0]}; give both the same type"
+            raise InputError(problem, argument)
 
 
 def _refuse_order(ties: str) -> None:
