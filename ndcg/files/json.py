@@ -135,7 +135,7 @@ def _is_result(value: Any) -> bool:
 
 
 class ValueReader:
-    """Reads values of JSON, all of one kind.
+    """Reads values of JSON, all of one kind and so in a container of one type.
 
     | kind | a value |
     |---|---|
@@ -145,9 +145,11 @@ class ValueReader:
     | `lists` | the documents of a query without an id |
     """
 
-    def __init__(self, reader: Any, kind: str, names: Names, form: str) -> None:
+    container: type = dict
+    container_in_words = "an object"
+
+    def __init__(self, reader: Any, names: Names, form: str) -> None:
         self.reader = reader
-        self.kind = kind
         self.names = names
         self.form = form
 
@@ -186,24 +188,34 @@ class ValueReader:
 
     def _refuse_other_kind(self, value: Any) -> None:
         """Raise an error for a value that is unlike the first ones."""
-        if not isinstance(value, (dict, list)):
-            raise ValueError(f"{shown_cell(value)} is neither an object nor a list")
-        if not isinstance(value, CONTAINERS[self.kind]):
-            words = "a list" if self.kind == "lists" else "an object"
-            raise ValueError(f"{shown_cell(value)} is not {words}, as the first value is")
+        if not isinstance(value, self.container):
+            problem = f"{shown_cell(value)} is not {self.container_in_words}"
+            raise ValueError(f"{problem}; give all queries in one form")
 
     def _read(self, number: int, value: Any) -> Sequence[Any]:
         """Return the documents of the queries in a value, which has this number in the file."""
-        if self.kind != "queries":
-            return [QueryDocuments(number, None, self.reader.documents(number, value))]
+        return [QueryDocuments(number, None, self.reader.documents(number, value))]
+
+    def _part(self, read: Sequence[Any], span: int, number: int, problem: str) -> FilePart:
+        return part_of_queries(read, span, self.names, number, problem)
+
+
+class Lists(ValueReader):
+    """Reads lists of the documents of a query."""
+
+    container = list
+    container_in_words = "a list"
+
+
+class MappingsOfQueries(ValueReader):
+    """Reads mappings of queries to their documents."""
+
+    def _read(self, number: int, value: Any) -> Sequence[Any]:
         queries = []
         for query, row in value.items():
             documents = self.reader.documents(query, [] if row is None else row)
             queries.append(QueryDocuments(number, query, documents, self.names.kind != "exclude"))
         return queries
-
-    def _part(self, read: Sequence[Any], span: int, number: int, problem: str) -> FilePart:
-        return part_of_queries(read, span, self.names, number, problem)
 
 
 class ObjectsOfQueries(ValueReader):
@@ -227,8 +239,11 @@ class Records(ValueReader):
 
     def part_of_lines(self, text: bytes) -> FilePart:
         """Return the rows of whole lines, of flat objects read by Arrow if all are plain."""
-        plain = self._plain(text) if self.reader.are_flat_rows else None
-        return super().part_of_lines(text) if plain is None else plain
+        if self.reader.are_flat_rows:
+            # Reading the lines one by one raises the error.
+            with suppress(pa.ArrowInvalid, UnicodeError):
+                return self._plain(text)
+        return super().part_of_lines(text)
 
     def _read(self, number: int, value: Any) -> Sequence[Any]:
         rows = []
@@ -245,8 +260,8 @@ class Records(ValueReader):
         part = part_of_cells(cells, [*numbers, number], span, self.names)
         return part._replace(problem=part.problem or problem)
 
-    def _plain(self, text: bytes) -> FilePart | None:
-        """Return the rows of flat objects, read by Arrow; None if one is not plain."""
+    def _plain(self, text: bytes) -> FilePart:
+        """Return the rows of flat objects, read by Arrow; an error if one is not plain."""
         from pyarrow import json as arrow_json  # only when it is needed
 
         columns = list(self.reader.fields.values())
@@ -256,20 +271,17 @@ class Records(ValueReader):
             explicit_schema=pa.schema(types), unexpected_field_behavior="ignore"
         )
         read = arrow_json.ReadOptions(block_size=len(text) + 1, use_threads=False)
-        try:
-            text.decode()
-            source = pa.BufferReader(text)
-            parsed = arrow_json.read_json(source, read_options=read, parse_options=parse)
-        except (pa.ArrowInvalid, UnicodeError):
-            return None  # reading the lines one by one raises the error
+        text.decode()
+        source = pa.BufferReader(text)
+        parsed = arrow_json.read_json(source, read_options=read, parse_options=parse)
         table = id_table(*(parsed[name].combine_chunks() for name in columns))
         value = table["value"]
         # Arrow skips empty lines, and an object may go on in the next line.
         if len(value) != lines or value.null_count or faulty_rows(table).any():
-            return None
-        # Arrow rounds larger integers, which are refused.
+            raise pa.ArrowInvalid("not a number and two ids in each line")
+        # Larger integers, which are refused.
         if pc.max(pc.abs(value)).as_py() >= 2**53:
-            return None
+            raise pa.ArrowInvalid("rounds an integer")
         return described(FilePart(table, lines), self.reader, self.form)
 
 
@@ -278,19 +290,19 @@ def reader_of(
 ) -> ValueReader:
     """Return a reader of values, of which the first ones are given."""
     names = request.names
-    alike: list[Any] = [value for value in values if isinstance(value, CONTAINERS[kind])]
+    alike: list[Any] = [value for value in values if isinstance(value, READERS[kind].container)]
     if kind in ("objects", "queries"):
         refuse_table_by_index(alike[0])
     if kind == "objects":
         request.limits.check("columns", len(alike[0]))
         objects = ObjectReader(alike, names, is_whole=is_whole)
         kind_of_reader = Records if objects.are_rows else ObjectsOfQueries
-        return kind_of_reader(objects, kind, names, form)
+        return kind_of_reader(objects, names, form)
     if names.kind == "exclude":
         names = names._replace(keep="first")  # since documents to exclude may be repeated
     if kind == "queries":
         alike = list(chain.from_iterable(value.values() for value in alike))
-    return ValueReader(RowReader(alike, names), kind, names, form)
+    return READERS[kind](RowReader(alike, names), names, form)
 
 
 def described(part: FilePart, reader: RowReader | ObjectReader, form: str) -> FilePart:
@@ -304,7 +316,12 @@ def described(part: FilePart, reader: RowReader | ObjectReader, form: str) -> Fi
     )
 
 
-CONTAINERS: dict[str, type] = {"objects": dict, "queries": dict, "rankings": dict, "lists": list}
+READERS: dict[str, type[ValueReader]] = {
+    "objects": ObjectsOfQueries,
+    "queries": MappingsOfQueries,
+    "rankings": ValueReader,
+    "lists": Lists,
+}
 
 
 def kind_of(value: Any, names: Names) -> str:
