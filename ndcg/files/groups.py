@@ -35,8 +35,6 @@ def file_and_column(by: str) -> tuple[str | None, str | None]:
 
 def _is_file(name: str) -> bool:
     """Return whether there is such a file, which may be a pipe."""
-    if name == "-":
-        return True
     path = path_of(name)
     return os.path.exists(path) and not os.path.isdir(path)
 
@@ -113,19 +111,17 @@ def _slice_by_query(queries: pa.ChunkedArray, values: pa.ChunkedArray) -> dict[s
 
 def _table_of_lines(lines: Iterator[Line], queries: Sequence[str]) -> pa.Table:
     """Return the cells of lines as a table; lines of two cells need no header."""
-    rows: list[list[str]] = []
+    first = next(lines, None)
+    if first is None:
+        raise ValueError("holds no slices")
+    rows, header = [first.cells], [queries[0], "slice"]
+    if spelled(first.cells, queries) or len(first.cells) != 2:
+        rows, header = [], first.cells
     for line in lines:
-        if rows and len(line.cells) != len(rows[0]):
-            problem = f"{columns_text(len(line.cells))}; the first line has {len(rows[0])}"
+        if len(line.cells) != len(header):
+            problem = f"{columns_text(len(line.cells))}; the first line has {len(header)}"
             raise ValueError(f"line {line.number}: {problem}")
         rows.append(line.cells)
-    if not rows:
-        raise ValueError("holds no slices")
-    header = rows[0]
-    if spelled(header, queries) or len(header) != 2:
-        rows = rows[1:]
-    else:
-        header = [queries[0], "slice"]
     columns = [[row[position] for row in rows] for position in range(len(header))]
     return pa.table(list(map(_typed, columns)), header)
 

@@ -140,20 +140,17 @@ def layout_of(line: bytes, rows: bytes, path: str, request: ReadRequest) -> Layo
         return LETOR[kind]
     cells = cells_of_trec(line)
     has_commas = len(cells) > 1 and all(cell.endswith(b",") for cell in cells[:-1])
-    fitting = [layout for layout in standard if layout.fits(cells) and not has_commas]
-    trec = next(iter(fitting), standard[0])
+    trec = next((layout for layout in standard if layout.fits(cells)), standard[0])
     if request.format == "trec":
         return trec
-    if request.format is None:
-        # A number where the value belongs tells TREC; pairs of ids have none.
-        for layout in fitting:
-            if len(layout.at) > 2 and layout.is_row(cells):
-                return layout
+    # A number where the value belongs tells TREC; pairs of ids have none.
+    if request.format is None and kind != "exclude" and trec.is_row(cells) and not has_commas:
+        return trec
     header = line.decode("utf-8", "replace")
     delimiter = delimiter_of(header)
     names = _names_in(header, delimiter)
     # A header such as "Query Text,Doc ID,..." may have as many words as a line of TREC.
-    has_names = len(names) > 1 or not fitting
+    has_names = len(names) > 1 or not trec.fits(cells)
     is_said = has_names and _is_said_to_have_names(path, request.format)
     if is_said or has_commas or are_names_of_fields(names):
         return _named_layout(names, rows, delimiter, request)

@@ -171,7 +171,8 @@ def _has_blanks(text: bytes, layout: Layout) -> bool:
     # Comparing neighbors by NumPy is faster than a search for two bytes.
     characters = np.frombuffer(text, np.uint8)
     is_end = characters <= ord(" ") if layout.is_trec else characters == ord("\n")
-    return bool(is_end[:1].any() or (is_end[1:] & is_end[:-1]).any())
+    is_end = np.concatenate([[True], is_end])
+    return bool((is_end[1:] & is_end[:-1]).any())
 
 
 def _before_no_text(text: bytes) -> tuple[bytes, str]:
