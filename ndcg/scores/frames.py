@@ -48,15 +48,11 @@ def columns_of(data: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """
     named = dict(arguments)
     del named["exclude"]  # whose columns are in another table
-    slice_columns: dict[str, str] = {}
-    if data is not None:  # without it, several texts are the slices of queries
-        slice_columns = _several_names(named["by"])
-    if slice_columns:
-        del named["by"]
-        named |= slice_columns
+    slices = _names_of_slices(data, named.pop("by"))
+    named |= slices
     columns = dict(zip(named, named_columns(data, **named), strict=True))
-    if slice_columns:
-        columns["by"] = crossed([columns.pop(name) for name in slice_columns])
+    if len(slices) > 1:
+        columns["by"] = crossed([columns.pop(name) for name in slices])
     query_ids = columns["query_ids"]
     if query_ids is not None:
         for name, values_of_queries in _BY_QUERY.items():
@@ -65,7 +61,8 @@ def columns_of(data: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
                 both = settled({"query_ids": query_ids, name: columns[name]})
                 columns[name] = values_of_queries(*both.values())
     if data is not None:
-        _refuse_several_systems(data, arguments, query_ids)
+        if isinstance(arguments["query_ids"], str) and arguments["document_ids"] is None:
+            _refuse_several_systems(data, query_ids)
         _refuse_empty_rows(columns)
     elif is_path(columns["by"]):
         columns["by"] = _slices_named(columns["by"], arguments)
@@ -75,16 +72,12 @@ def columns_of(data: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
     return {**columns, "exclude": _excluded_pairs(data, arguments["exclude"], arguments)}
 
 
-def _refuse_several_systems(data: Any, arguments: Mapping[str, Any], query_ids: Any) -> None:
+def _refuse_several_systems(data: Any, query_ids: Any) -> None:
     """Raise an error for a table in which the first queries have a document in several rows.
 
     Such a table holds the rows of several systems, unless its documents have no ids.
     """
-    if query_ids is None or arguments["document_ids"] is not None:
-        return
-    frame = frame_of("data", listed(data))
-    if frame is None:
-        return
+    frame: Any = frame_of("data", listed(data))
     names = spelled(frame.names, (*DOCUMENT[0], *DOCUMENT[1]))
     # A query of a database would be run once more.
     if len(names) != 1 or is_database_query(data):
@@ -96,8 +89,6 @@ def _refuse_several_systems(data: Any, arguments: Mapping[str, Any], query_ids: 
         documents = id_column("data", settled({"data": column})["data"])
     except ValueError:
         return  # the column is not asked for
-    if len(documents) != len(codes):
-        return
     documents = documents.take(pa.array(first))
     rows = Columns(codes[first], ids, documents, np.zeros(len(first)), hashes_of(documents))
     repeated = repeated_row(rows)
@@ -163,13 +154,15 @@ def _slices_in_frame(frame: Any, query: str, by: str) -> dict[Any, Any]:
     return dict(zip(ids, names, strict=True))
 
 
-def _several_names(by: Any) -> dict[str, str]:
-    """Return the names of several columns of slices by their places; none for values."""
-    if not isinstance(by, (list, tuple)) or not all(isinstance(name, str) for name in by):
-        return {}
-    # Names that repeat, or nine and more, are taken for the slices of queries.
-    if not 1 < len(by) < 9 or len(set(by)) < len(by):
-        return {}
+def _names_of_slices(data: Any, by: Any) -> dict[str, Any]:
+    """Return the names of several columns of slices by their places; else the argument itself.
+
+    Without data, several texts are the slices of queries; so are texts that repeat, or nine and
+    more.
+    """
+    are_texts = isinstance(by, (list, tuple)) and set(map(type, by)) == {str}
+    if data is None or not are_texts or not 1 < len(by) == len(set(by)) < 9:
+        return {"by": by}
     return {f"by[{index}]": name for index, name in enumerate(by)}
 
 
