@@ -2,12 +2,10 @@
 
 import re
 
-from ..measure.messages import InputError, mark
+from ..measure.messages import InputError
 from .content import NUMBER, shown_cell
 
 EXAMPLE = "2 qid:10 1:0.3 2:1"
-FEATURE = re.compile(rb"[0-9]+:[-+.0-9eE]+")
-SVMLIGHT = re.compile(rb"[-+.0-9eE]+(,[0-9]+)*")
 ROWS_OF = {  # rows without comments, and how they are written as a query, a document and a value
     "qrels": (re.compile(rb"(?m)^([^ \n]+) qid:([^ \n]+)(?: .*)?$"), rb"\2 - \1"),
     "run": (re.compile(rb"(?m)^([^ \n]+)$"), rb"- - \1"),
@@ -32,11 +30,6 @@ def is_row_of_letor(line: bytes, kind: str) -> bool:
         problem = "is of LETOR, whose first column is the relevance"
         hint = "give the file as references, and the scores of its rows in an array or in a file"
         raise InputError(f"the line {shown_cell(line)} {problem}; {hint}, one a line")
-    if SVMLIGHT.fullmatch(label) and all(map(FEATURE.fullmatch, features)):
-        problem = "is of SVMlight without queries"
-        arrays = f"labels, scores and {mark('query_ids')} as arrays"
-        hint = f"give each line its query, as in {EXAMPLE}, or give {arrays}"
-        raise InputError(f"the line {shown_cell(line)} {problem}; {hint}")
     return False
 
 

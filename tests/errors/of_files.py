@@ -292,8 +292,7 @@ LETOR_FILES: dict[str, Row] = {
         "train.letor", f"2 qid:10 1:1\n1 qid:1 {'1:1 ' * (1 << 18)}\n", "line 2"
     ),
     "a label without a gain": qrels("train.letor", "good qid:1 1:.3\nbad qid:1 1:.5\n", "line 1"),
-    "SVMlight": qrels("train.letor", "1 1:.3 2:.5\n0 3:1\n"),
-    "several labels": qrels("train.letor", "1,2 1:.3\n"),
+    "several labels": qrels("train.letor", "1,2 1:.3\n", "line 1"),
     "a negative relevance": refused(
         compute,
         "references",
