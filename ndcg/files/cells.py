@@ -46,14 +46,12 @@ def _lines(lines: Sequence[str]) -> Iterator[Line]:
     delimiter = " "
     if re.search("[\t,;]", first):
         delimiter = delimiter_of(first)
-    reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
+    # Several spaces, as in aligned columns, are one delimiter.
+    stripped = (line.strip(" ") for line in lines)
+    reader = csv.reader(stripped, delimiter=delimiter, skipinitialspace=True)
     try:
         for row in reader:
-            cells = row
-            if delimiter == " ":
-                # Several spaces, as in aligned columns, are one delimiter.
-                cells = list(filter(None, row))
-            cells = list(map(str.strip, cells))
+            cells = list(map(str.strip, row))
             if any(cells):
                 yield Line(reader.line_num, lines[reader.line_num - 1].strip(), cells)
     except csv.Error as error:

@@ -217,23 +217,21 @@ def notice_of(lines: Sequence[bytes], layout: Layout, request: ReadRequest) -> t
     Raises:
         ValueError: ids have spaces, or qrels end in a time or in a rank.
     """
-    doubt = ""
-    rows: list[list[bytes]] = []
+    doubt, rows = "", lines[1:]
     if layout.is_trec:
-        rows = list(filter(layout.is_row, map(cells_of_trec, lines)))
-        _refuse_spaces_in_ids(rows)
+        cells_of_rows = list(filter(layout.is_row, map(cells_of_trec, lines)))
+        _refuse_spaces_in_ids(cells_of_rows)
         if layout.kind == "qrels":
-            _refuse_no_qrels(rows)
+            _refuse_no_qrels(cells_of_rows)
+        rows = list(map(b" ".join, cells_of_rows))
     else:
-        doubt = _doubt_about_thousands(lines[1:], layout)
+        doubt = _doubt_about_thousands(rows, layout)
     rank = column_of_ranks(layout.names, layout.fields, request.names)
     if not rank:
         return doubt, False
     position = layout.names.index(rank["rank"])
     at = [layout.at[0], [*layout.at, position][2], position]  # ranks are scores if there are none
-    cells = [[row[column].decode("utf-8", "replace") for column in at] for row in rows]
-    if not layout.is_trec:
-        cells = list(cells_in(lines[1:], layout.delimiter, at))
+    cells = list(cells_in(rows, layout.delimiter, at))
     queries = [query for query, _, _ in cells]
     scores = [number_of_text(score) for _, score, _ in cells]
     ranks = [number_of_text(rank) for _, _, rank in cells]

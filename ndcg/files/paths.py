@@ -19,10 +19,10 @@ def from_files(
     keep: str | None = None,
 ) -> Inputs:
     """Replace paths of files of rankings by the contents of the files, or by their errors."""
-    if not any(map(is_path, inputs[:5])):
-        return inputs
+    # Ids of rows are never in a file.
+    sides = {name: getattr(inputs, name) for name in ("predictions", "references", "exclude")}
     read: dict[str, Any] = {}
-    for name, side in inputs.rankings.items():
+    for name, side in sides.items():
         read[name] = side_or_error(name, side, inputs, score_order, labels, keep)
     are_files = is_path(inputs.predictions) and is_path(inputs.references)
     if are_files and os.fspath(inputs.predictions) == os.fspath(inputs.references):
@@ -59,8 +59,8 @@ def from_file(
     qrels_file: Any = None,
     has_query_ids: bool | None = None,
 ) -> Any:
-    """Return the contents of a file if an argument is its path; ids of rows are never in a file."""
-    if not is_path(side) or argument in ("query_ids", "document_ids"):
+    """Return the contents of a file if an argument is its path."""
+    if not is_path(side):
         return side
     kind = {"references": "qrels", "exclude": "exclude"}.get(argument, "run")
     try:
