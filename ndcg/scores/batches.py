@@ -217,7 +217,7 @@ class Batches:
 
     def _score(
         self,
-        read: Callable[[], Batch] | None,
+        read: Callable[[], Batch],
         check: Callable[[Inputs], Any],
         score: Callable[[Inputs], Result],
         ignore_index: float | None,
@@ -232,9 +232,7 @@ class Batches:
         def step() -> tuple[BatchState, Result | None]:
             if self._settle():
                 return self._state, None
-            batch = Batch()
-            if read is not None:
-                batch = read()
+            batch = read()
             if self.process_id > 0:
                 self._hand_over(batch, check)
                 return BatchState(has_handed_over=True), None
@@ -243,7 +241,8 @@ class Batches:
                 result = self._result(batch, score, ignore_index)
                 self._exchange().finish()
                 return BatchState(), result
-            if read is None and not self._holds_batches():
+            # Rankings without batches before never come here: their call scores them.
+            if not self._holds_batches():
                 raise ValueError(
                     "there is nothing to score: give predictions and references, or add batches "
                     "before"
