@@ -168,7 +168,7 @@ def _measured(rankings: Placed | None, options: Options) -> dict[str, NDArray[np
     if order is not None:
         values = values[:, order]
     first = (side.reshape(-1)[:COMPARED].double().cpu().numpy() for side in (score, relevance))
-    doubt = doubt_if_swapped(*first)
-    if doubt and not options.is_order_given:
+    doubt = "" if options.is_order_given else doubt_if_swapped(*first)
+    if doubt:
         warn(f"{mark('predictions')}: {doubt}")
     return dict(zip(options.names, values.cpu().numpy(), strict=True))

@@ -3,7 +3,8 @@
 import math
 import operator
 from collections.abc import Iterator
-from itertools import accumulate
+from itertools import accumulate, compress
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,9 +43,11 @@ def doubts_about(part: Rankings, options: Options) -> Iterator[str]:
     """
     sentences = [*part.doubts]
     if not options.is_order_given:
-        retrieved, judged = part.sides(slice(COMPARED))
-        rows = np.flatnonzero(retrieved & judged)
-        sentences.append(doubt_if_swapped(part.score[rows], part.relevance[rows]))
+        # The first score tells nearly always.
+        if len(part.score) > 0 and float(part.score[0]) % 1 == 0:
+            retrieved, judged = part.sides(slice(COMPARED))
+            rows = np.flatnonzero(retrieved & judged)
+            sentences.append(doubt_if_swapped(part.score[rows], part.relevance[rows]))
         sentences.append(doubt_about_order(part))
     if options.ignore_index is not None:
         sentences.append(_doubt_about_padding(part, options.ignore_index))
@@ -61,7 +64,7 @@ def _doubt_about_missing(part: Rankings, options: Options) -> str:
     With ids these are most queries; by position, where every query has a place, they are all.
     """
     # The first document tells nearly always.
-    if part.place is None and part.sides(slice(1))[0].any():
+    if part.retrieved is None and part.score[:1].tolist() != [-np.inf]:
         return ""
     missing = part.missing
     count = int(missing.sum())
@@ -145,12 +148,14 @@ def _follow(rankings: Rankings, mask: Mask) -> Mask:
 
 def _doubt_about_equal_relevances(rankings: Rankings) -> str:
     """Return what a warning says about relevances with which any order of documents is ideal."""
-    first = rankings.relevance[0]
-    if not first or (rankings.relevance != first).any():
+    relevance = rankings.relevance
+    # The first two documents tell nearly always.
+    if not relevance[0] == relevance[1] != 0 or not 1 < rankings.queries < len(relevance):
         return ""
-    if not 1 < rankings.queries < len(rankings.relevance):
+    changes = np.flatnonzero(relevance[1:] != relevance[:-1]) + 1
+    if len(changes) >= rankings.queries or not np.isin(changes, rankings.offsets).all():
         return ""
-    problem = "all documents are equally relevant, so that any order is ideal"
+    problem = "all documents of each query are equally relevant, so that any order is ideal"
     if rankings.place is None:
         return f"{problem}; give the documents that are not relevant too"
     grades = "{query: dict(enumerate(grades))}"
@@ -211,10 +216,10 @@ def doubt_about_order(rankings: Rankings) -> str:
     """
     if rankings.has_ranks or len(rankings.score) < FEWEST_DOCUMENTS:
         return ""
-    # The first queries tell nearly always, without a look at the others.
-    first = rankings.piece(0, min(2, rankings.queries))
-    _, falls = _rises_and_falls(first)
-    if falls.all() and not _are_counted(first.piece(0, 1)):
+    # The first scores of two queries tell nearly always, without a look at the others.
+    scores = [_first_scores(rankings, query) for query in range(min(2, rankings.queries))]
+    may_rise = any(first == sorted(first) for first in scores)
+    if not may_rise and (scores[0][0] % 1 != 0 or not _are_counted(rankings.piece(0, 1))):
         return ""
     rises, falls = _rises_and_falls(rankings)
     are_counted = _are_counted(rankings)
@@ -228,6 +233,16 @@ def doubt_about_order(rankings: Rankings) -> str:
     if not are_counted or lengths[lengths >= FEWEST_OF_QUERY].sum() < MANY_DOCUMENTS:
         return ""
     return _counted_scores(int(score.min()))
+
+
+def _first_scores(rankings: Rankings, query: int) -> list[Any]:
+    """Return the first scores of a query, whose retrieved documents come first."""
+    start, end = rankings.offsets[query : query + 2].tolist()
+    rows = slice(start, min(end, start + 4))
+    scores: list[Any] = rankings.score[rows].tolist()
+    if rankings.retrieved is None:
+        return scores
+    return list(compress(scores, rankings.retrieved[rows].tolist()))
 
 
 def _rises_and_falls(rankings: Rankings) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -823,6 +823,12 @@ WARNINGS: dict[str, Row] = {
         predictions={query: {0: 0.9, 1: 0.3} for query in range(10)},
         references={query: [1, 0] for query in range(10)},
     ).when_scored(),
+    "queries of one relevance": warned(
+        compute,
+        "predictions",
+        predictions=[[0.3, 0.9], [0.9, 0.2]] * 5,
+        references=[[1, 1], [2, 2]] * 5,
+    ).when_scored(),
     "several first ranks": warned(
         compute,
         "predictions",

@@ -286,7 +286,7 @@ EXPECTED_WARNINGS = (
     "have one document each",
     "all documents are padding",
     "documents of relevance 0 stand between others",
-    "all documents are equally relevant",
+    "all documents of each query are equally relevant",
     "no query has a score",
     "missing from the run",
     "queries rise in the order of their documents",
