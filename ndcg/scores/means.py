@@ -17,6 +17,10 @@ from ..measure.ties import Floats
 def mean(name: str, values: Floats, weight: Floats | None = None) -> float:
     """Return the mean of a result over the queries that have a value; an error if none has."""
     if weight is None:
+        with np.errstate(over="ignore", invalid="ignore"):  # no values have no mean
+            value = float(values.sum() / len(values))
+        if math.isfinite(value):  # nearly always accurate enough
+            return value
         weight = np.ones(len(values))
     has_value = ~np.isnan(values)
     values, weight = values[has_value], weight[has_value]
