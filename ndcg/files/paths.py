@@ -21,6 +21,8 @@ def from_files(
     """Replace paths of files of rankings by the contents of the files, or by their errors."""
     # Ids of rows are never in a file.
     sides = {name: getattr(inputs, name) for name in ("predictions", "references", "exclude")}
+    if not any(map(is_path, sides.values())):
+        return inputs
     read: dict[str, Any] = {}
     for name, side in sides.items():
         read[name] = side_or_error(name, side, inputs, score_order, labels, keep)

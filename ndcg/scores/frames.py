@@ -34,6 +34,9 @@ def from_frame(data: Any, inputs: Inputs) -> Inputs:
             "fields are for rankings given as arguments; with data, name its columns by "
             "predictions=, references=, query_ids= and document_ids="
         )
+    others = (data, inputs.exclude, inputs.sample_weight, inputs.by)
+    if all(value is None for value in others):
+        return inputs
     return Inputs(**columns_of(data, inputs._asdict()))
 
 
