@@ -61,7 +61,7 @@ def columns_of(data: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
                 both = settled({"query_ids": query_ids, name: columns[name]})
                 columns[name] = values_of_queries(*both.values())
     if data is not None:
-        if isinstance(arguments["query_ids"], str) and arguments["document_ids"] is None:
+        if query_ids is not None and arguments["document_ids"] is None:
             _refuse_several_systems(data, query_ids)
         _refuse_empty_rows(columns)
     elif is_path(columns["by"]):
@@ -89,6 +89,8 @@ def _refuse_several_systems(data: Any, query_ids: Any) -> None:
         documents = id_column("data", settled({"data": column})["data"])
     except ValueError:
         return  # the column is not asked for
+    if len(documents) != len(codes):
+        return  # another error says so
     documents = documents.take(pa.array(first))
     rows = Columns(codes[first], ids, documents, np.zeros(len(first)), hashes_of(documents))
     repeated = repeated_row(rows)

@@ -435,6 +435,11 @@ OF_FRAMES: dict[str, Row] = {
         "data",
         frame=pa.table({"user": ["a"] * 2, "item": ["x"] * 2, "score": [0.5, 9], "label": [1, 1]}),
     ),
+    "two systems beside an array of queries": data(
+        "data",
+        frame=pa.table({"item": ["x"] * 2, "score": [0.5, 9], "label": [1, 1]}),
+        query_ids=["a"] * 2,
+    ),
     "counted positions as a score": data(
         "predictions",
         frame=pa.table({"user": ["a", "a"], "slot": [1, 2], "label": [1, 0]}),
