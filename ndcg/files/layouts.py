@@ -30,6 +30,7 @@ REPLACED = "\ufffd"  # what stands for bytes that are not UTF-8
 FIRST_LINES = 100  # where the first row of a table is looked for, as an example in errors
 THOUSANDS = re.compile(r"[1-9][0-9]{0,2}\.[0-9]{3}")
 HUNDREDS = re.compile("[1-9][0-9]{2}")
+LINE_OF_EXCEL = re.compile("sep=.")  # which says how its cells are separated
 NAMED_TABLE = re.compile(r"\.[ct]sv(\.|$)")
 RATINGS = (
     "give ratings as CSV or TSV with a first line that names the columns, such as "
@@ -147,6 +148,8 @@ def layout_of(line: bytes, rows: bytes, path: str, request: ReadRequest) -> Layo
     if request.format is None and kind != "exclude" and trec.is_row(cells) and not has_commas:
         return trec
     header = line.decode("utf-8", "replace")
+    if LINE_OF_EXCEL.fullmatch(header.strip()):
+        raise ValueError(f"the line {shown_cell(line)} is for Excel alone; delete it")
     delimiter = delimiter_of(header)
     names = _names_in(header, delimiter)
     # A header such as "Query Text,Doc ID,..." may have as many words as a line of TREC.

@@ -148,6 +148,7 @@ CSV_FILES: dict[str, Row] = {
     "text as a relevance beside others": qrels(
         "a.csv", "qid,docid,reference,verdicts\nq,d,A text.,1\n", "line 2"
     ),
+    "a line for Excel alone": run("a.csv", "sep=;\nqid;docid;score\nq;d;1\n"),
     "a decimal comma and a mark of thousands": run(
         "a.csv", "qid;docid;score\nq;d;18.964,84\n", "line 2"
     ),
