@@ -162,9 +162,8 @@ def layout_of(line: bytes, rows: bytes, path: str, request: ReadRequest) -> Layo
 
 def _is_said_to_have_names(path: str, given: str | None) -> bool:
     """Return whether the format, or the name of the file, says that it is CSV or TSV."""
-    if given in ("csv", "tsv"):
-        return True
-    return NAMED_TABLE.search(os.path.basename(path).lower()) is not None
+    # A format that is given counts as a suffix of the name.
+    return NAMED_TABLE.search(f"{os.path.basename(path)}.{given}".lower()) is not None
 
 
 def _names_in(header: str, delimiter: str) -> list[str]:

@@ -6,6 +6,7 @@ from ..measure.messages import InputError
 from .content import NUMBER, shown_cell
 
 EXAMPLE = "2 qid:10 1:0.3 2:1"
+LABEL_AND_QUERY = re.compile(rb"[ \t]*[^ \t#]+[ \t]+qid:")
 ROWS_OF = {  # rows without comments, and how they are written as a query, a document and a value
     "qrels": (re.compile(rb"(?m)^([^ \n]+) qid:([^ \n]+)(?: .*)?$"), rb"\2 - \1"),
     "run": (re.compile(rb"(?m)^([^ \n]+)$"), rb"- - \1"),
@@ -18,19 +19,13 @@ def is_row_of_letor(line: bytes, kind: str) -> bool:
     >>> is_row_of_letor(b"2 qid:10 1:0.3", "qrels"), is_row_of_letor(b"q1 0 d1 2", "qrels")
     (True, False)
     """
-    words = line.partition(b"#")[0].split()
-    if not words:
-        return False
-    label, *features = words
-    if not features:
-        return kind == "run" and NUMBER.fullmatch(label) is not None
-    if features[0].startswith(b"qid:"):
+    if LABEL_AND_QUERY.match(line):
         if kind == "qrels":
             return True
         problem = "is of LETOR, whose first column is the relevance"
         hint = "give the file as references, and the scores of its rows in an array or in a file"
         raise InputError(f"the line {shown_cell(line)} {problem}; {hint}, one a line")
-    return False
+    return kind == "run" and NUMBER.fullmatch(line.partition(b"#")[0].strip()) is not None
 
 
 def as_qrels(rows: bytes, kind: str) -> bytes:

@@ -45,7 +45,7 @@ class FilePart(NamedTuple):
     lists: Sequence[tuple[str, int]] = ()
     # the ids that the file lacks, "query" or "document", which are numbers from 0 in this part
     counted: str = ""
-    total: int = 0  # how many of these numbers there are
+    total: int = 0  # how many lines, or queries with lists, there are, whose ids may be numbers
     form: str = ""  # what held the rows
     fields: Mapping[str, str] = {}  # the fields by role
     others: Sequence[str] = ()  # the fields that are not read
@@ -157,11 +157,11 @@ def part_of_queries(
         values.extend(item.documents.values())
         if item.are_listed:
             lists.append((str(item.query), item.number))
-    counted, total = "", 0
+    counted = ""
     if None in ids:
         ids = list(range(len(queries)))
         lists = []
-        counted, total = "query", len(queries)
+        counted = "query"
     if names.labels is not None:
         values = names.labels.numbers(values)
     rows = np.repeat(np.arange(len(queries)), [len(item.documents) for item in queries])
@@ -176,7 +176,7 @@ def part_of_queries(
         problem,
         lists=lists,
         counted=counted,
-        total=total,
+        total=len(queries),
     )
     return checked_part(
         part, lambda row: (ids[rows[row]], documents[row], values[row]), names, values

@@ -271,7 +271,7 @@ def _with_ids(parts: Iterator[FilePart]) -> Iterator[FilePart]:
     ids = 0
     for part in parts:
         named = part
-        if part.total or len(part.table):  # others have no rows, such as the lines of a header
+        if part.total:  # others, such as the lines of a header, tell nothing
             first = first or part
             if part.counted != first.counted:
                 problem = OTHERS_NAMED if part.counted else OTHERS_UNNAMED
