@@ -28,7 +28,7 @@ def file_and_column(by: str) -> tuple[str | None, str | None]:
     if _is_file(by):
         return by, None
     file, _, column = by.rpartition(":")
-    if column and _is_file(file):
+    if _is_file(file):
         return file, column
     return None, by
 
@@ -51,11 +51,12 @@ def read_groups(
     Lines, Parquet, Arrow), in FILE:COLUMN for one of several columns, or in a column of the qrels.
     """
     file, column = file_and_column(by)
-    if file is None and qrels is None:
+    path = file or qrels
+    if path is None:
         raise ValueError(
             f"{shown(by)} names no file; if it names a column, give its DataFrame as data"
         )
-    path = os.fsdecode(file or qrels or "")
+    path = os.fsdecode(path)
     names = [*filter(None, [query]), *QUERY[0], *QUERY[1]]
     with naming_file(path):
         content = _table_or_mapping(read_cells(read_content(path_of(path), limits)), names)

@@ -141,11 +141,8 @@ def _arrow(form: str, file: Any) -> Source:
 
 
 def _first_row(batches: Iterable[pa.RecordBatch]) -> Mapping[str, Any]:
-    batch = next(iter(batches), None)
-    if batch is None or not batch.num_rows:
-        return {}
-    row: dict[str, Any] = batch.slice(0, 1).to_pylist()[0]
-    return row
+    rows = chain.from_iterable(batch.slice(0, 1).to_pylist() for batch in batches)
+    return next(rows, {})
 
 
 def _check_packed(metadata: Any, chosen: Sequence[str], limits: Limits) -> None:

@@ -195,7 +195,7 @@ def _doubt_about_zeros(rankings: Rankings) -> str:
         return ""
     zeros = rankings.sums(is_zero)
     # Negated ranks begin with a single 0.
-    if np.median(zeros) == 0 or zeros.min() == zeros.max() or zeros.max() < 2:
+    if np.median(zeros) == 0 or not zeros.min() < zeros.max() >= 2:
         return ""
     if not (rankings.score < 0).any():
         return ""
