@@ -82,7 +82,7 @@ def from_file(
             problem = "is JSON as text; give json.loads of it, or the path of a file"
             raise InputError(problem, argument) from None
         error.argument = f"{worded(argument)}: "
-        if isinstance(error, MissingFileError):
+        if isinstance(error, MissingFileError) and os.sep not in error.filename:
             error.strerror = f"{error.strerror}; if it names a column, give its DataFrame as data"
         raise
     except ValueError as error:
