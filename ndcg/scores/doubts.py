@@ -107,14 +107,16 @@ def are_mostly_missing(missing: int, queries: int, options: Options) -> bool:
 def doubt_if_swapped(score: Array, relevance: Array) -> str:
     """Return what a warning says if scores are labels or grades, and relevances fractions.
 
-    These are between 0 and 1, or of many different values: scores seldom repeat, judgments often.
+    Both are between 0 and 1, or the relevances are of many different values: scores seldom repeat,
+    judgments often.
     """
     if (score != np.trunc(score)).any() or not 1 < len(np.unique(score)) <= MOST_GRADES:
         return ""
     # With fewer fractions they may well be judgments.
     if np.mean(relevance != np.trunc(relevance)) <= 0.5:
         return ""
-    are_in_unit = (np.clip(relevance, 0, 1) == relevance).all()
+    values = np.concatenate([score, relevance])
+    are_in_unit = (np.clip(values, 0, 1) == values).all()
     if not are_in_unit and len(np.unique(relevance)) <= 2 * MOST_GRADES:
         return ""
     problem = "the scores are few whole numbers, and the relevances fractions"
