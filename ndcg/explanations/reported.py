@@ -1,6 +1,6 @@
 """Read reported scores: a score, scores by name, or a value per query.
 
-They may be in files, text and mappings, and have the tolerance of a match.
+They may be in files, text and mappings that programs write, and have the tolerance of a match.
 """
 
 import math
@@ -31,8 +31,8 @@ WITHOUT_VALUE = ("nan", "none", "null", "-", "")  # texts that mean that a query
 NDCG = re.compile(r"ndcg(?:(?:@|_at_|_cut[_.]|_)([1-9]\d*))?", re.IGNORECASE)
 # In place of a query in the line of the mean: of trec_eval, of gdeval
 ALL_QUERIES = ("all", "amean")
-# A mean after its name, as "nDCG@10: 0.3146" or "nDCG@10 = 0.3146"
-NAME_AND_SIGN = re.compile(rf"^(\s*{NDCG.pattern})\s*[:=]", re.IGNORECASE | re.MULTILINE)
+# A mean after its name, as "nDCG@10 = 0.3146", or in the log of BEIR: "INFO - NDCG@10: 0.3146"
+LOGGED = re.compile(rf"(?:^|\s)(?P<name>{NDCG.pattern})\s*[:=]\s*(?P<value>\S+)$", re.IGNORECASE)
 # A mean before its cutoff, as in "0.31@5,0.283@10"
 SCORE_AT_CUTOFF = re.compile(r"(?:^|,)\s*([-+.\de]+%?)\s*@([1-9]\d*)\s*(?=,|$)")
 SEVERAL = re.compile(rf"\n|^\s*{NDCG.pattern}", re.IGNORECASE)  # in text
@@ -165,7 +165,7 @@ def _content_of(got: Any) -> tuple[Any, str]:
     text = os.fsdecode(got)
     if os.path.exists(text):
         return read_content(text), f"got: {text}"
-    text = NAME_AND_SIGN.sub(r"\1 ", SCORE_AT_CUTOFF.sub(r"nDCG@\2 \1\n", text))
+    text = SCORE_AT_CUTOFF.sub(r"nDCG@\2 \1\n", text)
     if SEVERAL.search(text):
         return text.encode(), "got"
     return got, "got"
@@ -253,6 +253,9 @@ def _reported(content: Any, k: Any) -> Reported:
         content = read_cells(content)
     if isinstance(content, Iterator):
         lines = list(content)
+        logged = list(filter(None, (LOGGED.search(line.text) for line in lines)))
+        if logged:
+            return _at_cutoff(_rows_of_pairs([match.group("name", "value") for match in logged]), k)
         if max((len(line.cells) for line in lines), default=0) > 1:
             return _at_cutoff(_rows_of_lines(lines), k)
         content = list(chain.from_iterable(line.cells for line in lines))
@@ -262,9 +265,12 @@ def _reported(content: Any, k: Any) -> Reported:
         return _at_cutoff(_rows_of_mapping(content), k)
     if not isinstance(content, (list, tuple)) and getattr(content, "ndim", 0) != 1:
         return Reported({(): content}, k)
-    if all(isinstance(value, Mapping) for value in content):
-        return _at_cutoff(_rows_of_records(content), k)
-    return ReportedValues({}, k, list(map(_known, content)))
+    if not all(isinstance(value, Mapping) for value in content):
+        return ReportedValues({}, k, list(map(_known, content)))
+    if isinstance(content, tuple):
+        # BEIR returns the means of nDCG, MAP, recall and precision.
+        return _at_cutoff(_rows_of_means(content), k)
+    return _at_cutoff(_rows_of_records(content), k)
 
 
 def _known(value: Any) -> Any:
@@ -347,27 +353,49 @@ def _rows_of_lines(lines: Sequence[Line]) -> Iterator[_Row]:
 
 
 def _rows_of_mapping(content: Mapping[Any, Any]) -> Iterator[_Row]:
-    columns = content.get("queries")
+    columns, splits, details = map(content.get, ("queries", "scores", "details"))
     if isinstance(columns, Mapping):
         # a saved report
         rows = zip(*columns.values(), strict=True)
         return _rows_of_records([dict(zip(columns, row, strict=True)) for row in rows])
-    return _rows_of_pairs(list(content.items()))
+    if isinstance(splits, Mapping) and set(map(type, splits.values())) == {list}:
+        # a file of MTEB, with the means of every subset of every split
+        return _rows_of_means(chain.from_iterable(splits.values()))
+    if isinstance(details, Mapping) and "metric_score" in content:
+        return _rows_of_elasticsearch(details)
+    return _rows_of_pairs(content.items())
 
 
-def _rows_of_pairs(pairs: Collection[Sequence[Any]]) -> Iterator[_Row]:
-    """Yield means by the names of measures, or values by query, or by query and measure."""
-    are_means = any(_cutoff_of(name) for name, _ in pairs)
+def _rows_of_means(parts: Iterable[Mapping[str, Any]]) -> Iterator[_Row]:
+    """Yield the means in mappings by the name of the measure."""
+    return _rows_of_pairs(list(chain.from_iterable(part.items() for part in parts)))
+
+
+def _rows_of_elasticsearch(details: Mapping[str, Any]) -> Iterator[_Row]:
+    """Yield the values in a response of _rank_eval; only a normalized DCG is an nDCG."""
+    metrics = [result.get("metric_details", {}) for result in details.values()]
+    measure = next(chain.from_iterable(metrics), "metric_score")
+    # A query with nothing relevant has no normalized DCG in its details.
+    if any("normalized_dcg" in metric.get(measure, ()) for metric in metrics):
+        measure = None
+    for query, result in details.items():
+        yield _Row(query, result.get("metric_score"), measure)
+
+
+def _rows_of_pairs(pairs: Collection[Any]) -> Iterator[_Row]:
+    """Yield means, or values by query, by query and measure, or by measure and query."""
+    by_measure = any(_cutoff_of(name) for name, _ in pairs)
+    alone = ALL_QUERIES[0] if by_measure else None
     for name, value in pairs:
-        query = ALL_QUERIES[0] if are_means else name
-        if isinstance(value, Mapping):
-            # In BEIR's file, the means of nDCG are beside those of other measures.
-            for measure, of_measure in value.items():
-                yield _Row(query, of_measure, measure)
-        elif are_means:
-            yield _Row(query, value, name)
-        else:
-            yield _Row(query, value)
+        values = value if isinstance(value, Mapping) else {alone: value}
+        for other, number in values.items():
+            if not by_measure:
+                yield _Row(name, number, other)
+            elif _cutoff_of(other):
+                # In BEIR's file, the means of nDCG are beside those of other measures.
+                yield _Row(ALL_QUERIES[0], number, other)
+            else:
+                yield _Row(other, number, name)
 
 
 def _rows_of_records(records: Iterable[Mapping[Any, Any]]) -> Iterator[_Row]:

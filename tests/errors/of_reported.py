@@ -10,11 +10,6 @@ from ndcg import explain
 RUN, QRELS = {"a": {"x": 1.0, "y": 2.0}, "b": {"y": 1.0}}, {"a": {"x": 1}, "b": {"x": 0}}
 SUBSET = {"ndcg_at_10": 0.5921, "main_score": 0.5921, "hf_subset": "default", "languages": ["en"]}
 CUT_LINES = '{"query": "a", "nDCG": 1}\n{"query"'
-RANK_EVAL = {
-    "metric_score": 0.5,
-    "details": {"a": {"metric_score": 0.5, "metric_details": {"dcg": {"normalized_dcg": 0.5}}}},
-    "failures": {},
-}
 MTEB = {"dataset_revision": "a1", "task_name": "T", "mteb_version": "2.26"}
 
 
@@ -28,6 +23,12 @@ def values(content: str | bytes, *places: str, k: int | None = None) -> Row:
     return reported(File("values.txt", content), "values.txt", *places, k=k)
 
 
+def rank_eval(details: dict[str, Any]) -> dict[str, Any]:
+    """What Elasticsearch answers for one query."""
+    query = {"metric_score": 0.5, "unrated_docs": [], "hits": [], "metric_details": details}
+    return {"metric_score": 0.5, "details": {"a": query}, "failures": {}}
+
+
 ROWS: dict[str, Row] = {
     "no digits, 1": reported("1"),
     "no digits, 0": reported("0"),
@@ -37,11 +38,11 @@ ROWS: dict[str, Row] = {
     "only another measure in a mapping": reported({"MRR@10": 0.5}),
     "records with numbers as names": reported([{1.0: 0.5, 2.0: 1.0, 3.0: 1.0}]),
     "means at other cutoffs": reported({"ndcg@1": 0.75, "ndcg@10": 0.5921, "map": 0.2}, k=5),
-    "a result of MTEB": reported({**MTEB, "scores": {"test": [SUBSET]}}, k=10),
-    "all that BEIR returns": reported(({"NDCG@1": 1.0, "NDCG@10": 0.6}, {"MAP@1": 1.0})),
-    "the log of BEIR": values("INFO - NDCG@1: 0.7500\nINFO - NDCG@10: 0.5921\n"),
-    "the response of Elasticsearch": reported(RANK_EVAL, k=10),
-    "values by measure and query": reported({"ndcg@10": {"a": 0.75, "b": 0.0}}, k=10),
+    "several subsets or splits of MTEB": reported(
+        {**MTEB, "scores": {"dev": [SUBSET], "test": [{**SUBSET, "ndcg_at_10": 0.6}]}}, k=10
+    ),
+    "the DCG of Elasticsearch": reported(rank_eval({"dcg": {"dcg": 3.0, "unrated_docs": 1}}), k=10),
+    "the precision of Elasticsearch": reported(rank_eval({"precision": {}}), k=10),
     "reports by run": reported({"bm25": {"queries": {"query": ["a"], "nDCG@10": [1]}}}, k=10),
     "a column of measures": values("query_id,measure,value\na,nDCG@10,0.75\nb,nDCG@10,0\n"),
     "a column of measures without queries": reported([{"measure": "nDCG@10", "value": 0.75}]),

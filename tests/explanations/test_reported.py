@@ -235,9 +235,24 @@ OF_SUBSET = {
     "nauc_ndcg_at_10_max": math.nan,
 }
 OF_SUBSET |= {"main_score": 0.5921, "hf_subset": "default", "languages": ["eng-Latn"]}
+MTEB = {
+    "dataset_revision": "a1",
+    "task_name": "T",
+    "mteb_version": "2.26",
+    "scores": {"test": [OF_SUBSET]},
+}
 MEANS: dict[str, Any] = {
     "BEIR's file": json.dumps(BEIR, indent=4),
-    "what BEIR returns for nDCG": BEIR["ndcg"],
+    "what BEIR returns": tuple(BEIR.values()),
+    "BEIR's log": (
+        "2026-11-28 14:26:48 - For evaluation, we ignore identical query and document ids\n"
+        "2026-11-28 14:26:48 - \n\n"
+        "2026-11-28 14:26:48 - NDCG@1: 0.7500\n"
+        "2026-11-28 14:26:48 - NDCG@10: 0.5921\n"
+        "2026-11-28 14:26:48 - \n\n"
+        "2026-11-28 14:26:48 - MAP@1: 0.1000\n"
+    ),
+    "MTEB's file": json.dumps(MTEB, indent=2),
     "a subset of MTEB": OF_SUBSET,
     "trec_eval": (
         "runid                 \tall\tbm25\n"
@@ -270,6 +285,26 @@ def test_the_means_of_programs_are_scores_at_several_cutoffs(tmp_path: Path, con
             Reported.read(got, 5)
 
 
+def of_elasticsearch(query: str, score: float, details: dict[str, Any]) -> dict[str, Any]:
+    unrated = [{"_index": "films", "_id": "7"}]
+    return {
+        query: {
+            "metric_score": score,
+            "unrated_docs": unrated,
+            "hits": [],
+            "metric_details": details,
+        }
+    }
+
+
+NORMALIZED = {"dcg": {"dcg": 3.0, "ideal_dcg": 4.0, "normalized_dcg": 0.75, "unrated_docs": 1}}
+NOTHING_RELEVANT = {"dcg": {"dcg": 0.0, "unrated_docs": 1}}
+RANK_EVAL = {
+    "metric_score": 0.375,
+    "details": of_elasticsearch("a", 0.75, NORMALIZED)
+    | of_elasticsearch("b", 0.0, NOTHING_RELEVANT),
+    "failures": {},
+}
 GDEVAL = (
     "runid,topic,ndcg@10,err@10\n"
     "bm25,a,0.75000,0.03750\n"
@@ -277,8 +312,10 @@ GDEVAL = (
     "bm25,amean,0.37500,0.06875\n"
 )
 OF_QUERIES: dict[str, Any] = {
+    "Elasticsearch": RANK_EVAL,
+    "Elasticsearch's JSON": json.dumps(RANK_EVAL, indent=1),
     "gdeval": GDEVAL,
-    "ranx": {"a": 0.75, "b": 0.0},
+    "ranx": {"ndcg@10": {"a": 0.75, "b": 0.0}, "map": {"a": 0.1, "b": 0.2}},
 }
 
 
@@ -337,11 +374,9 @@ def test_what_beir_returns_saves_and_logs_is_read(
     with caplog.at_level("INFO"):
         returned = EvaluateRetrieval.evaluate(PEER_QRELS, run, [1, 10])
     save_results(str(tmp_path / "results.json"), *returned)
-    logged = "\n".join(
-        record.message for record in caplog.records if record.message.startswith("NDCG")
-    )
+    logged = "".join(f"2026-11-28 14:26:48 - {record.message}\n" for record in caplog.records)
     inputs = {"predictions": PEER_RUN, "references": PEER_QRELS}
-    for got in (returned[0], tmp_path / "results.json", logged):
+    for got in (returned, returned[0], tmp_path / "results.json", logged):
         assert set(Reported.read(got, None).given) == {(1,), (10,)}
         excluded = {"exclude": {"b": ["b"]}, "exclude_from": "run"}
         assert "beir" in ndcg.explain(**inputs, **excluded, got=got).matches
@@ -378,7 +413,7 @@ def test_what_gdeval_prints_is_read(ndcg: evaluate.Metric, tmp_path: Path) -> No
 
 
 @pytest.mark.peers
-def test_the_results_of_mteb_are_read(ndcg: evaluate.Metric, tmp_path: Path) -> None:
+def test_the_files_of_mteb_are_read(ndcg: evaluate.Metric, tmp_path: Path) -> None:
     from mteb._evaluators.retrieval_metrics import calculate_retrieval_scores, make_score_dict
     from mteb.results.task_result import TaskResult
 
@@ -397,10 +432,9 @@ def test_the_results_of_mteb_are_read(ndcg: evaluate.Metric, tmp_path: Path) -> 
         scores={"test": [{**scores, "languages": ["eng-Latn"]}]},
     )
     result.to_disk(tmp_path / "T.json")
-    got = json.loads((tmp_path / "T.json").read_text())["scores"]["test"][0]
-    found = ndcg.explain(predictions=PEER_RUN, references=PEER_QRELS, got=got)
+    found = ndcg.explain(predictions=PEER_RUN, references=PEER_QRELS, got=tmp_path / "T.json")
     assert "mteb" in found.matches
-    assert set(Reported.read(got, None).given) == {(1,), (10,)}
+    assert set(Reported.read(tmp_path / "T.json", None).given) == {(1,), (10,)}
 
 
 def test_values_are_read_from_parquet(tmp_path: Path) -> None:
