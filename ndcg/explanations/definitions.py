@@ -75,16 +75,18 @@ class Definition(NamedTuple):
     slips: tuple[Slip, ...] = ()  # the slips, the first one first
     factor: float = 1.0  # of all values
 
-    def scores(self, queries: Queries, precision: str = "given", order: str = "average") -> Floats:
+    def scores(self, queries: Queries, precision: str = "", order: str = "") -> Floats:
         """Return the value of every query, nan if its ideal DCG is 0.
 
-        Scores have a precision, and their ties an order, before the slips and after them.
+        Scores have a precision, and their ties an order, before the slips and after them; without
+        a word, they are as given, and ties count by their average.
         """
-        slips = [ORDERS[order], *self.slips, ORDERS[order]]
+        in_order = ORDERS.get(order, NO_SLIP)
+        slips = [in_order, *self.slips, in_order]
         if ASCENDING_ORDER in self.slips:
             # This slip would reverse the order.
             del slips[0]
-        definition = PRECISIONS[precision]
+        definition = PRECISIONS.get(precision, NO_SLIP)
         for slip in slips:
             definition = slip.over(definition)
         options = {**self.options, "zero_division": math.nan, "negative_relevance": "keep"}
@@ -270,15 +272,13 @@ def explain_answers(answers: Answers, first: Answers) -> tuple[list[Match], int]
         rows = np.flatnonzero((agree == known).all(axis=1) & np.isfinite(factors)).tolist()
         fits = []
         # Definitions with the same values explain the same.
-        fits_by_values: dict[bytes, Fit | None] = {}
+        fits_by_values: dict[bytes, list[Fit]] = {}
         for row in rows:
             definition = definitions()[row]._replace(factor=float(factors[row]))
             values = definition.scores(answers.queries).round(9).tobytes()
             if values not in fits_by_values:
                 fits_by_values[values] = _fit(definition, answers)
-            fit = fits_by_values[values]
-            if fit is not None:
-                fits.append(fit._replace(definition=definition))
+            fits += [fit._replace(definition=definition) for fit in fits_by_values[values]]
         if fits:
             fits = least(fits, attrgetter("unordered"))
             return _named(fits), fits[0].unordered
@@ -335,7 +335,8 @@ def compared(
     return factors, known, agree
 
 
-def _fit(definition: Definition, answers: Answers) -> Fit | None:
+def _fit(definition: Definition, answers: Answers) -> list[Fit]:
+    """Return how a definition explains answers; empty if it does not."""
     queries = answers.queries.changed(())
     free = answers.plain & ~definition.tied(answers.queries)
 
@@ -343,7 +344,7 @@ def _fit(definition: Definition, answers: Answers) -> Fit | None:
         emptiness: Sequence[Empty], rows: Mask, precision: str = "", order: str = ""
     ) -> list[Empty]:
         """Return the values of empty queries with which some answers agree."""
-        expected = definition.scores(answers.queries, precision or "given", order or "average")
+        expected = definition.scores(answers.queries, precision, order)
         return [
             empty for empty in emptiness if answers.agree(empty.fill(expected, queries))[rows].all()
         ]
@@ -352,7 +353,7 @@ def _fit(definition: Definition, answers: Answers) -> Fit | None:
     emptiness = list(starmap(Empty, product(zero_divisions, {1.0, definition.factor})))
     emptiness = agreeing(emptiness, free)
     if not emptiness or not free.any():
-        return None
+        return []
     tied, close = ~free & ~answers.close, ~free & answers.close
     # Empty words if no ranking shows them
     orders = list(ORDERS) if tied.any() else [""]
@@ -366,18 +367,18 @@ def _fit(definition: Definition, answers: Answers) -> Fit | None:
             emptiness_if_close = agreeing(agreeing_if_tied, close, precision, order)
             choices += [(empty.value, order, precision) for empty in emptiness_if_close]
     if choices:
-        return Fit(definition, choices)
+        return [Fit(definition, choices)]
     # No fixed order explains the answers, but every ranking may have another order.
     has_few_free = 2 * np.count_nonzero(free) < np.count_nonzero(answers.plain)
     if has_few_free or not answers.queries.tied(()).any():
-        return None
+        return []
     some_order = partial(_has_some_order, definition, answers)
     emptiness = [empty for empty in emptiness if some_order(tied, "given", empty)]
     for empty, precision in product(emptiness, PRECISIONS):
         if some_order(close, precision, empty):
             unordered = int(np.count_nonzero(~free))
-            return Fit(definition, [(empty.value, "", precision)], unordered)
-    return None
+            return [Fit(definition, [(empty.value, "", precision)], unordered)]
+    return []
 
 
 def _has_some_order(
