@@ -55,6 +55,10 @@ class Evidence(NamedTuple):
         """Return which settings match, from the values of queries and the means of these."""
         return np.asarray(self.near(scores).all(axis=1))
 
+    def leaves_out(self, queries: Mask) -> bool:
+        """Return whether these are values of queries that leave out some."""
+        return False
+
     def by_chance(self, scores: Floats) -> float:
         """Return how many of the scores of settings match if the reported ones have another origin.
 
@@ -85,6 +89,10 @@ class EvidenceByQuery(Evidence):
     def matching(self, values: Floats, scores: Floats) -> Mask:
         """Return which settings give every query its value."""
         return np.asarray(self.near(values).all(axis=1))
+
+    def leaves_out(self, queries: Mask) -> bool:
+        """Return whether there are such queries, and none has a value."""
+        return bool(queries.any() and np.isnan(self.scores[queries]).all())
 
     def by_chance(self, scores: Floats) -> float:
         """Return how many settings match by chance; every one counts."""

@@ -156,23 +156,19 @@ class _Reading(NamedTuple):
 
 
 def _readings(searched: Searched) -> list[_Reading]:
-    def read(**chosen: Any) -> Rankings | None:
-        try:
-            return searched.read(searched.options(k=1, **chosen))
-        except ValueError:  # the results of the conventions show the error
-            return None
-
     # `judged_only` only removes documents, and 32 bits only add ties. So options that leave as many
     # of both read the same, and those that come first are enough.
     same: dict[tuple[int, int], list[tuple[dict[str, Any], Rankings]]] = {}
     names = ("judged_only", "score_dtype")
     for values in product(*map(searched.values_of, names)):
         chosen = dict(zip(names, values, strict=True))
-        rankings = read(**chosen)
-        if rankings is not None:
-            retrieved = int(rankings.counts()["retrieved"].sum())
-            ties = len(rankings.queries_of_ties())
-            same.setdefault((retrieved, ties), []).append((chosen, rankings))
+        try:
+            rankings = searched.read(searched.options(k=1, **chosen))
+        except ValueError:  # the results of the conventions show the error
+            continue
+        retrieved = int(rankings.counts()["retrieved"].sum())
+        ties = len(rankings.queries_of_ties())
+        same.setdefault((retrieved, ties), []).append((chosen, rankings))
     readings = []
     for (_, ties), alike in same.items():
         chosen, rankings = alike[0]
@@ -185,8 +181,6 @@ def _readings(searched: Searched) -> list[_Reading]:
             matter.discard("negative_relevance")
         grid = {name: searched.values_of(name, matters=name in matter) for name in OPTIONS_OF_IDEAL}
         orders = searched.values_of("ties", matters="ties" in matter)
-        # Without ids, there is no order by them.
-        orders = [order for order in orders if read(**chosen, ties=order) is not None]
         readings.append(_Reading(chosen, matter, grid, orders, rankings))
     return readings
 
@@ -410,11 +404,9 @@ class SlipSearch(NamedTuple):
         """Return the slips that give the reported scores, except slips that equal an option."""
         changed = {}
         evidence = self.searched.evidence
-        if evidence.by_query and "missing" not in self.searched.given:
-            missing = [query.missing for query in self.queries[0].changed(())]
-            if any(missing) and np.isnan(evidence.scores[missing]).all():
-                # The reported values leave out the queries that the run lacks.
-                changed["missing"] = "skip"
+        missing = np.array([query.missing for query in self.queries[0].changed(())], bool)
+        if "missing" not in self.searched.given and evidence.leaves_out(missing):
+            changed["missing"] = "skip"
         causes = list(self._matching(changed))
         # A single score would match many slips with other discounts by chance.
         is_enough = len(self.queries) > 1 or evidence.by_query
