@@ -138,7 +138,8 @@ class Check(Readable):
         # Without a wanted convention, the nearest is the first of these.
         if self.nearest not in self.conventions:
             return 1
-        if self.wanted and self.unordered and self.wanted not in WITHOUT_ORDER:
+        # Every other convention that may be wanted has a fixed order of ties.
+        if self.unordered and self.wanted not in ("", *WITHOUT_ORDER):
             return 1
         return 0
 
