@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 import pyarrow.csv
 from numpy.typing import NDArray
 
-from ..inputs.fields import VALUE
+from ..inputs.fields import DECIMAL_COMMA, VALUE, instead_of_relevance
 from ..inputs.ids import filled_down
 from ..measure.labels import Labels
 from ..measure.messages import mark
@@ -333,6 +333,8 @@ def _problem(rows: Sequence[bytes], layout: Layout, labels: Labels | None) -> st
     if not NUMBER.fullmatch(stripped.encode("utf-8", "surrogateescape")):
         values = chain.from_iterable(cells_in(rows[:SAMPLE], layout.delimiter, layout.at[2:]))
         fault = fault_of(stripped, layout.kind, labels, values)
+        if not DECIMAL_COMMA.fullmatch(stripped):
+            fault += instead_of_relevance(layout.kind, layout.fields, layout.others)
     return f"the {VALUE[layout.kind]} {shown_cell(value)} {fault}"
 
 

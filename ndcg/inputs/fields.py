@@ -14,12 +14,13 @@ from itertools import chain, islice
 from types import NoneType
 from typing import Any, NamedTuple
 
-from ..measure.labels import Labels
+from ..measure.labels import LONGEST_LABEL, Labels, instead_of_text, label_of
 from ..measure.messages import (
     InputError,
     ShortRepr,
     brief,
     mark,
+    marked,
     shown,
     within,
 )
@@ -144,8 +145,12 @@ def spelled(names: Iterable[Any], standard: Iterable[str]) -> list[Any]:
 def refuse_repeated_names(names: Iterable[Any]) -> None:
     """Raise an error for two columns of one name."""
     for name, count in Counter(names).items():
+        said, hint = shown(name), "give each a name of its own"
+        if name == "":  # as in a sheet
+            said = "without a name"
+            hint = "delete those that are empty, and a title above the names"
         if count > 1:
-            raise InputError(f"has {count} columns {shown(name)}; give each a name of its own")
+            raise InputError(f"has {count} columns {said}; {hint}")
 
 
 def says_lowest_first(name: Any, pattern: re.Pattern[str] = NAMES_OF_DISTANCES) -> bool:
@@ -208,6 +213,17 @@ def fields_without_role(fields: Iterable[Any], chosen: Mapping[str, Any]) -> tup
     roles = set(chosen.values())
     left = [str(field) for field in fields if field not in roles]
     return tuple(field for field in left if not ROW_NUMBER.fullmatch(field))
+
+
+def instead_of_relevance(kind: str, fields: Mapping[str, Any], others: Sequence[str]) -> str:
+    """Return what an error says about text that was read as relevances, beside other fields.
+
+    >>> print(InputError(instead_of_relevance("qrels", {"relevance": "reference"}, ["verdicts"])))
+    ; the relevance is 'reference', and fields={'relevance': '...'} names another of 'verdicts'
+    """
+    if kind != "qrels" or not others:
+        return ""
+    return f"; the relevance is {shown(fields['relevance'])}{or_another('relevance', others)}"
 
 
 def or_another(role: str, others: Sequence[str]) -> str:
@@ -621,6 +637,7 @@ def chosen_fields(
         problems = _problems(unclear, names, fields)
         written = {role: names.written(role) for role in unclear}
         ways = _other_ways(unclear, names, fields)
+        ways += [*_decimal_comma(fields), *_word(chosen, names, fields)]
         if names.kind == "exclude":
             written = {}  # since `fields` names those of the sides
             by_query = mark("pandas", said="{query: ids}", before=", or give ")
@@ -673,18 +690,36 @@ def _other_ways(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fiel
     return [f"to rank by {shown(lowest[0])}, the lowest first, give {call}"]
 
 
+def _decimal_comma(fields: Fields) -> list[str]:
+    """Return what an error says about the first number with a comma for decimals, if any."""
+    texts = [field.example for field in fields.values() if isinstance(field.example, str)]
+    numbers = list(filter(DECIMAL_COMMA.fullmatch, texts))[:1]
+    return [f"if {text!r} has a comma for decimals, write a point" for text in numbers]
+
+
+def _word(chosen: Mapping[str, Any], names: Names, fields: Fields) -> list[str]:
+    """Return what an error says about a word as a relevance, which would be refused next."""
+    word = fields[chosen["relevance"]].example if "relevance" in chosen else None
+    if names.labels is not None or not isinstance(word, str):
+        return []
+    is_number = label_of(word) != word.strip() or DECIMAL_COMMA.fullmatch(word)
+    if is_number or not 0 < len(word.strip()) <= LONGEST_LABEL:
+        return []
+    return [f"{shown(word)} is not a number; {instead_of_text(word, ['...'])}"]
+
+
 def fields_to_write(names: Mapping[str, Any], ways: Sequence[str]) -> str:
     """Return what an error says to write for roles that are not clear, or to do in other ways."""
     preview = f"{mark('preview', said='ndcg.preview(...)')} then shows what is read"
     if not names:
         return "; ".join([*ways, preview])
     words = f"give {mark('fields', dict(names))}"
-    if "score" in names:
-        words += f", or {mark('fields', {'score': None})} if the order counts"
     if "relevance" in names:
         call = mark("gain", {"...": "..."}, said="gain={'...': ...}")
         none = mark("fields", {"relevance": None})
         words += f", with {call} for words, or {none} if each document is relevant"
+    if "score" in names:
+        words += f", or {mark('fields', {'score': None})} if the order counts"
     return "; ".join([words, *ways, preview])
 
 
@@ -731,7 +766,12 @@ def one_error(
     # Names that are lacking on both sides are asked for together, so that one answer is enough.
     if len(unknown) == len(errors) and (len(errors) > 1 or are_one):
         return _unknown_on_sides(unknown, are_one)
-    return next(iter(errors.values()))
+    first = next(iter(errors.values()))
+    # An option has one error for all files, and of a swap one side tells.
+    messages = list(dict.fromkeys(map(marked, errors.values())))
+    if len(messages) == 1 or "swapped" in first.options:
+        return first
+    return InputError("; ".join(messages[:2]))
 
 
 def _unknown_on_sides(errors: Mapping[str, UnknownFieldError], are_one: bool) -> InputError:

@@ -21,6 +21,7 @@ from .fields import (
     are_names_of_fields,
     column_of_ranks,
     fields_without_role,
+    instead_of_relevance,
 )
 from .frame import Frame, frame_of
 from .hashes import Columns, best_rows, hashes_of, repeated_row
@@ -188,7 +189,11 @@ def columns_of_rows(
     query = read_ids(called["query"], cells["query"])
     document = id_column(called["document"], cells["document"])
     if names.value in cells:
-        values = read_values(called[names.value], cells[names.value], names)
+        try:
+            values = read_values(called[names.value], cells[names.value], names)
+        except InputError as error:
+            error.problem += instead_of_relevance(names.kind, fields, others)
+            raise
     else:
         by_order = np.array(values_by_order(len(document), names), np.float64)
         values = Column(by_order, np.zeros(1, np.int64))
