@@ -119,6 +119,8 @@ def _names_of(value: Any) -> list[Any] | None:
     if isinstance(value, np.ndarray):
         names = value.dtype.names
         return None if names is None else list(names)
+    if getattr(value, "column_names", ()) is None:  # of a Dataset that is read as it comes
+        return []
     return names_of_columns(value)
 
 

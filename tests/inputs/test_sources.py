@@ -255,6 +255,11 @@ OTHER_FAULTS: list[Fault] = [
         ("predictions, references, query_ids", "data has no columns"),
     ),
     (datasets.Dataset(GOOD).to_iterable_dataset(), {}, ("data", "IterableDataset")),
+    (
+        datasets.IterableDataset.from_generator(good),  # which does not know its columns
+        {},
+        ("data", "IterableDataset"),
+    ),
     (good(), {"sample_weight": "w"}, ("sample_weight", "data has no column 'w';")),
     (good(weight=[1.0, 2.0, 2.0]), WEIGHTS, ("sample_weight", "query 'a'")),
     (good(weight=[1.0, None, 2.0]), WEIGHTS, ("sample_weight", "row 1")),
