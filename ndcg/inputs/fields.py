@@ -261,13 +261,9 @@ class Fields(dict[Any, Field]):
         """The last names on their paths, in the spelling in which names are compared."""
         return {path: plain_name(field.keys[-1]) for path, field in self.items()}
 
-    @cached_property
-    def telling(self) -> dict[Any, str]:
-        """The last names on the paths, without those of fields of objects that are always null."""
-        names = self.names.items()
-        return {
-            path: name for path, name in names if self.are_columns or self[path].example is not None
-        }
+    def tells(self, path: Any) -> bool:
+        """Return whether a field tells its role, as one of objects that is always null does not."""
+        return self.are_columns or self[path].example is not None
 
     @cached_property
     def leaves(self) -> "Fields":
@@ -474,9 +470,8 @@ class Names(NamedTuple):
 
 def _in_group(group: tuple[str, ...], fields: Fields, taken: Sequence[str]) -> list[Any]:
     """Return the fields with one of some standard names that are not taken for another role."""
-    spellings = plain_names(group)
-    names = fields.telling.items()
-    return [path for path, name in names if name in spellings and path not in taken]
+    called = fields_called(plain_names(group), fields)
+    return [path for path in called if path not in taken and fields.tells(path)]
 
 
 def _called(name: str, fields: Fields) -> list[Any]:

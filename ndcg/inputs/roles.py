@@ -158,10 +158,13 @@ def roles_of_objects(
     The objects may have their queries already, as in a mapping by query.
     """
     # First the documents: where they are tells what could be the query and the values.
-    documents = _documents(fields, names)
+    held = _by_holder(fields)
+    documents = _documents(fields, held, names)
     candidates: Candidates = {}
     if not have_queries:
-        queries = _queries(fields, documents, names)
+        are_ids = held[""].keys() >= {*documents}
+        standard = QUERY if are_ids else QUERY_OF_LISTS
+        queries = names.candidates("query", held[""], standard)
         if queries or not names.has_query_ids:
             candidates["query"] = queries
     candidates["document"] = [*documents, *_rankings_elsewhere(fields, documents, names)]
@@ -170,7 +173,7 @@ def roles_of_objects(
         roles = Roles.chosen(fields, candidates, names, "the objects have")
     except UnknownFieldError as error:
         if "query" in error.roles:
-            if all(map(_is_single, fields.values())):
+            if held[""].keys() == fields.keys():
                 single = "{query: hits}, or [hits] beside a list of one query"
                 error.add(f"if they are the hits of a single query, give {single}")
             else:
@@ -231,48 +234,39 @@ def holds_documents(field: Field) -> bool:
     return _holder(field) != ""
 
 
-def _is_single(field: Field) -> bool:
-    """Return whether a field holds a single value outside all lists, as the query does."""
-    return not holds_documents(field) and not field.has_fields
-
-
 def _document_or_list(kind: str) -> Groups:
     """Return the names of an id of a document, or of a list of ids."""
     groups = zip_longest(DOCUMENT, LISTS_OF_IDS[kind], fillvalue=())
     return tuple((*names, *names_of_lists) for names, names_of_lists in groups)
 
 
-def _queries(fields: Fields, documents: Sequence[str], names: Names) -> list[str]:
-    are_lists = any(holds_documents(fields[path]) for path in documents)
-    single = Fields((path, field) for path, field in fields.items() if _is_single(field))
-    return names.candidates("query", single, QUERY_OF_LISTS if are_lists else QUERY)
+def _by_holder(fields: Fields) -> dict[str, Fields]:
+    """Return the fields without fields, by what holds the documents of each."""
+    held = {"hits": Fields(), "list": Fields(), "mapping": Fields(), "": Fields()}
+    for path, field in fields.leaves.items():
+        held[_holder(field)][path] = field
+    return held
 
 
-def _documents(fields: Fields, names: Names) -> list[str]:
+def _documents(fields: Fields, held: Mapping[str, Fields], names: Names) -> list[str]:
     name = names.name("document")
     if name is not None:
         named = _named("document", name, fields, names)
         if named or not names.given["document"].is_shared:
             return named
     kinds: list[tuple[Fields, Groups]] = [
-        (_held_in("hits", fields), DOCUMENT_OF_HITS),
-        (_held_in("list", fields), _document_or_list(names.kind)),
-        (_held_in("", fields), DOCUMENT),
+        (held["hits"], DOCUMENT_OF_HITS),
+        (held["list"], _document_or_list(names.kind)),
+        (held[""], DOCUMENT),
     ]
     # Full names come before bare ones, wherever they stand.
     for level in range(2):
         present: list[str] = []
-        for held, groups in kinds:
-            present += names.candidates("document", held, groups[level : level + 1])
+        for possible, groups in kinds:
+            present += names.candidates("document", possible, groups[level : level + 1])
         if present:
             return present
     return []
-
-
-def _held_in(holder: str, fields: Fields) -> Fields:
-    """Return the fields without fields that hold documents in some way."""
-    leaves = fields.leaves.items()
-    return Fields((path, field) for path, field in leaves if _holder(field) == holder)
 
 
 def _named(role: str, name: str, fields: Fields, names: Names) -> list[str]:
@@ -361,8 +355,8 @@ def _values_beside(beside_id: Fields, number_beside: int, names: Names) -> Candi
 
 def _called_scores(fields: Fields, names: Names) -> list[str]:
     """Return all fields that are called scores, as that of a reranker beside another."""
-    scores = [path for path, name in fields.telling.items() if name.endswith("score")]
-    return [path for path in scores if path not in names.given_names]
+    scores = [path for path, name in fields.names.items() if name.endswith("score")]
+    return [path for path in scores if path not in names.given_names and fields.tells(path)]
 
 
 def _lists_beside(
@@ -375,7 +369,7 @@ def _lists_beside(
     """
     list_of_ids = document.list_path or document.keys
     start = list_of_ids[:-1]
-    in_lists = _held_in("hits", fields).items()
+    in_lists = _by_holder(fields)["hits"].items()
     graded = Fields((path, field) for path, field in in_lists if field.list_path[:-1] == start)
     # Nothing tells if objects with values stand beside a list of ids.
     if names.candidates(names.value, graded, names.values(len(graded))):
