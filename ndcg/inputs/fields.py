@@ -587,6 +587,7 @@ class UnknownFieldError(InputError):
         self.problems, self.written, self.chosen = problems, dict(written), chosen
         self.examples = {path: field.example for path, field in fields.items()}
         self.fields = f"{there} {listed_fields(self.examples)}"
+        self.have_lists = any(field.lists for field in fields.values())
         self.ways: list[str] = []
         self.add(*ways)
 

@@ -213,7 +213,14 @@ def _of_mapping(argument: str, side: Mapping[Any, Any], names: Names) -> ById | 
         firsts = {type(next(iter(documents.values()), None)) for documents in side.values()}
         if all(issubclass(kind, (Real, NoneType)) for kind in firsts):
             return ById(side)
-    return read_by_query(argument, side.items(), names, by_position=False)
+    try:
+        return read_by_query(argument, side.items(), names, by_position=False)
+    except UnknownFieldError as error:
+        keys = [key for key, row in side.items() if are_hits(row)]
+        # What seem hits may be queries, as in a request to Elasticsearch to rate rankings.
+        if len(keys) == 1 and error.have_lists:
+            error.add(f"if these are queries, give {mark(argument)}[{keys[0]!r}]")
+        raise
 
 
 def is_single_object(side: Mapping[Any, Any], names: Names) -> bool:

@@ -214,6 +214,9 @@ OF_OBJECTS: dict[str, Row] = {
     "a response around queries": run(
         {"results": [{"case": "q", "hits": [{"id": "a", "score": 0.9}]}]}
     ),
+    "a request around queries that seem hits": qrels(
+        {"requests": [{"id": "q", "ratings": [{"_id": "a", "rating": 2}]}], "metric": {"dcg": {}}}
+    ),
     "hits in lists within lists": run(
         [{"query_id": "q", "runs": [{"steps": [{"hits": [{"id": "a", "score": 0.9}]}]}]}]
     ),
