@@ -5,6 +5,7 @@ its documents if it leads to a list of ids, or to a mapping of ids to values.
 """
 
 from collections.abc import Callable, Mapping, Sequence, Set
+from functools import cache
 from itertools import chain, zip_longest
 from typing import Any, NamedTuple
 
@@ -234,6 +235,7 @@ def holds_documents(field: Field) -> bool:
     return _holder(field) != ""
 
 
+@cache
 def _document_or_list(kind: str) -> Groups:
     """Return the names of an id of a document, or of a list of ids."""
     groups = zip_longest(DOCUMENT, LISTS_OF_IDS[kind], fillvalue=())
@@ -259,6 +261,7 @@ def _documents(fields: Fields, held: Mapping[str, Fields], names: Names) -> list
         (held["list"], _document_or_list(names.kind)),
         (held[""], DOCUMENT),
     ]
+    kinds = [kind for kind in kinds if kind[0]]  # nearly always one
     # Full names come before bare ones, wherever they stand.
     for level in range(2):
         present: list[str] = []
