@@ -56,7 +56,6 @@ from .objects import (
 from .roles import are_pairs, split_pairs
 from .sources import (
     ARROW,
-    are_lists,
     in_python,
     is_by_index,
     is_spark,
@@ -473,9 +472,9 @@ def _as_row(argument: str, row: Any, by_position: bool) -> Any:
         return row
     if is_by_index(row, by_position):
         return mapping_by_index(argument, row)
-    values = plain(argument, row)
+    values = in_python(plain(argument, row))
     # A matrix in a list is no query; its rows are no pairs.
-    return values if by_position and are_lists(values) else in_python(values)
+    return row if by_position and is_list(first_in(values)) else values
 
 
 class RowReader:
