@@ -15,7 +15,8 @@ from .documents import ById, has_ids, ids_of_queries
 from .fields import Names
 from .hashes import Columns
 
-WRITTEN_LIST = re.compile(r"\s*[\[({].*[\])}]\s*", re.DOTALL)
+# an id in brackets, among ids after each of which "\0" stands
+IN_BRACKETS = re.compile(r"\0(\s*[\[({][^\0]*[\])}]\s*)(?=\0)")
 PART_OF_CELL = re.compile(r"[^\s,;|]+")
 FIRST_IDS = 1 << 8  # which may be lists written as text
 
@@ -94,8 +95,10 @@ def _refuse_one_by_position(run: ById | Columns, qrels: ById | Columns) -> None:
 
 def refuse_lists_in_ids(argument: str, side: ById | Columns, other: ById | Columns) -> None:
     """Raise an error for ids that are lists written as text, or several ids in one cell."""
-    for document in side.first_ids(FIRST_IDS):
-        if _is_written_list(str(document)):
+    ids = side.first_ids(FIRST_IDS)
+    # One search in all ids is faster than one in every id.
+    for document in IN_BRACKETS.findall("\0".join(["", *map(str, ids), ""])):
+        if _is_written_list(document):
             problem = f"the id {shown(document)} is a list written as text"
             hint = "give lists, as json.loads or ast.literal_eval reads them"
             raise InputError(f"{problem}; {hint}", argument)
@@ -117,8 +120,6 @@ def _is_written_list(document: str) -> bool:
     >>> _is_written_list("['a', 'b']"), _is_written_list("(1967) [draft]")
     (True, False)
     """
-    if not WRITTEN_LIST.fullmatch(document):
-        return False
     try:
         return isinstance(ast.literal_eval(document.strip()), (list, tuple, set, dict))
     except (ValueError, SyntaxError, MemoryError, RecursionError):
