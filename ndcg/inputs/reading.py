@@ -8,6 +8,7 @@ values of all queries, one query after the other, and what was judged and retrie
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from itertools import pairwise
+from types import NoneType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -48,7 +49,7 @@ from .no_rankings import (
     refuse_counted_ranks,
 )
 from .rankings import Rankings, to_arrow
-from .sides import read_side
+from .sides import read_side, read_usual
 from .sources import (
     are_lists,
     is_one_column,
@@ -101,6 +102,12 @@ class Inputs(NamedTuple):
         keep: str | None = None,
     ) -> "Inputs":
         """Return rankings of other libraries as arrays, and what has ids by its ids."""
+        # Two usual forms need no other look, which would take longer than to score a few queries.
+        others = (self.query_ids, self.document_ids, self.exclude, self.fields)
+        if set(map(type, others)) == {NoneType}:
+            sides = read_usual(self.predictions, self.references)
+            if sides is not None:
+                return self._replace(predictions=sides[0], references=sides[1])
         runs = {"predictions": self.predictions}
         (inputs,) = settled_systems(runs, self, [score_order], labels, keep)
         return inputs

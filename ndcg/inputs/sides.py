@@ -73,6 +73,7 @@ from .tables import (
 )
 
 SCALARS = (str, bytes, Real)
+TYPES_OF_NUMBERS = ({int}, {float}, {int, float})  # of the documents of a query, in most rankings
 FIRST_MAPPINGS = 1 << 3  # mappings of a list, whose keys are held against the names of fields
 
 
@@ -111,6 +112,35 @@ def read_side(argument: str, side: Any, names: Names) -> Any:
     _refuse_tables(argument, rows)
     _refuse_two_matrices(argument, rows)
     return _of_list(argument, values, rows, names)
+
+
+def read_usual(*sides: Any) -> Sequence[Any] | None:
+    """Return both sides as `read_side` does if both are numbers, or both mappings to numbers.
+
+    Numbers are in an array or in nested lists, mappings are ``{query: {document: number}}``. The
+    first query tells. Of all other forms, return None.
+    """
+    if all(map(_are_numbers, sides)):
+        return sides
+    if all(map(_are_mappings_to_numbers, sides)):
+        return list(map(ById, sides))
+    return None
+
+
+def _are_numbers(side: Any) -> bool:
+    """Return whether a side is an array of numbers, or a list of lists with a number first."""
+    if type(side) is not list:
+        return type(side) is np.ndarray and side.dtype.kind in "biuf"
+    return set(map(type, side[:1])) == {list} and set(map(type, side[0][:1])) in TYPES_OF_NUMBERS
+
+
+def _are_mappings_to_numbers(side: Any) -> bool:
+    """Return whether a side maps queries to mappings of documents to numbers."""
+    if type(side) is not dict or set(map(type, side.values())) != {dict}:
+        return False
+    first = next(iter(side.values()))
+    have_fields = may_be_fields(side) or may_be_fields(first)
+    return not have_fields and set(map(type, first.values())) in TYPES_OF_NUMBERS
 
 
 def _refuse_levels(argument: str, side: Any, names: Names) -> None:
