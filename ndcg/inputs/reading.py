@@ -188,15 +188,13 @@ def _read_sides(given: Mapping[str, Any], names: Mapping[str, Names]) -> dict[st
             errors[argument] = error
     if errors:
         qrels = sides.get("references")
-        are_flat = isinstance(qrels, (list, np.ndarray)) and not are_lists(qrels)
-        are_numbers = are_flat or (are_lists(qrels) and not has_ids(qrels))
-        by_place = "references=[dict(enumerate(row)) for row in references]"
-        if are_flat:
+        unknown = [error for error in errors.values() if isinstance(error, UnknownFieldError)]
+        if unknown and isinstance(qrels, (list, np.ndarray)):
             by_place = "predictions=[predictions], references=[dict(enumerate(references))]"
-        for refusal in errors.values():
-            if isinstance(refusal, UnknownFieldError) and are_numbers:
-                hint = f"if a field has positions in them, give {by_place}; else sort the scores so"
-                refusal.add(f"the references have no ids; {hint}")
+            if are_lists(qrels):
+                by_place = "references=[dict(enumerate(row)) for row in references]"
+            hint = f"if a field has positions in them, give {by_place}; else sort the scores so"
+            unknown[0].add(f"the references have no ids; {hint}")
         are_one = sum(side is given["references"] for side in given.values()) > 1
         raise one_error(errors, are_one, qrels)
     return sides
@@ -335,9 +333,7 @@ def _join(inputs: Inputs, keep: str | None = None, **how: Any) -> Rankings:
         hint = "give those to exclude the score -inf and the relevance 0"
         rows = f"or, beside {mark('query_ids')}, give {mark('document_ids')}"
         raise InputError(f"documents by position have no ids; {hint}, {rows}", "exclude")
-    # A head with one logit has a column of one value a row, which is flat too.
-    are_flat = is_one_column(predictions) or not (are_lists(predictions) and are_lists(references))
-    if query_ids is not None and are_flat:
+    if query_ids is not None and _are_flat(predictions, references):
         return join_rows(*inputs[:5], **how, keep=keep)
     _refuse_ids_of_rows(None, document_ids)
     if is_sparse(predictions) or is_sparse(references):
@@ -349,6 +345,12 @@ def _join(inputs: Inputs, keep: str | None = None, **how: Any) -> Rankings:
     if query_ids is None:
         return rankings
     return rankings._replace(query_ids=ids_of_queries(query_ids, rankings.queries))
+
+
+def _are_flat(predictions: Any, references: Any) -> bool:
+    """Return whether both sides have a row for each document, and not one for each query."""
+    # A head with one logit has a column of one value a row, which is flat too.
+    return is_one_column(predictions) or not (are_lists(predictions) and are_lists(references))
 
 
 def _refuse_missing(predictions: Any, references: Any) -> None:

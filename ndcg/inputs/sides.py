@@ -359,8 +359,8 @@ def _refuse_columns_of_lists(argument: str, side: Mapping[Any, Any], names: Name
 
     A query has a list of ids, and no lists of them.
     """
-    for name in chain(*LISTS_OF_IDS[names.kind]):
-        if is_list(first_in(side.get(name))):
+    for name in filter(side.__contains__, chain(*LISTS_OF_IDS[names.kind])):
+        if is_list(first_in(side[name])):
             problem = f"its keys are read as queries, and {shown(name)} has lists of several"
             lists = f"{mark(argument)}[{name!r}]"
             by_query = f"{{query: ids for query, ids in zip(queries, {lists})}}"
@@ -498,7 +498,7 @@ def _as_row(argument: str, row: Any, by_position: bool) -> Any:
     """Return a query's documents as a list, a set or an object; an empty list for None."""
     if row is None:
         return []
-    if isinstance(row, (list, tuple, Set)) or is_object(row):
+    if isinstance(row, (list, tuple, Set, *SCALARS)) or is_object(row):
         return row
     if is_by_index(row, by_position):
         return mapping_by_index(argument, row)
