@@ -1,6 +1,5 @@
 """The documents of queries by their ids, and the rules for the documents of one query."""
 
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from itertools import chain, islice
@@ -18,7 +17,7 @@ from .sources import in_python
 NUMBERS_IN_LISTS = "if these are scores or relevances, give {document: number} in each query"
 # Of the spans of a trace, only those of its retriever hold documents.
 EACH_QUERY_ONCE = "give each query once, and leave out objects without documents"
-MISSING = ("NoneType", "NAType", "NaTType")  # types of missing ids, the last two of pandas
+MISSING = ("None", "nan", "<NA>", "NaT")  # missing ids as text, the last two of pandas
 DocumentValues = Mapping[Any, Any]  # the values of a query's documents by their ids
 
 
@@ -210,9 +209,9 @@ def _check_kinds(ids: Sequence[Any], names: Names) -> None:
 
 def _instead(value: Any, names: Names) -> str:
     """Return what an error says to do about a value in a list that is no id."""
-    if type(value).__name__ in MISSING or (isinstance(value, float) and math.isnan(value)):
+    if str(value) in MISSING:
         return "leave it out"
-    if isinstance(value, Real) and not isinstance(value, bool):
+    if isinstance(value, Real):
         return NUMBERS_IN_LISTS
     if isinstance(value, (list, tuple)):
         return f"give one id, or pairs of an id and its {names.value or 'value'}, [(id, ...), ...]"
