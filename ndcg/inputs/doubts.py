@@ -77,10 +77,10 @@ def doubts_about_ids(rankings: Rankings, run: Any) -> Iterator[str]:
     # Whoever excludes documents knows of them.
     if rankings.excluded is None:
         yield from _own_documents(rankings)
+        if str(run.first_id).isdigit():
+            yield from _positions_as_ids(rankings)
     if rankings.retrieved is None:
         return  # all judged documents are retrieved
-    if rankings.excluded is None and str(run.first_id).isdigit():
-        yield from _positions_as_ids(rankings)
     yield from _respelled_queries(rankings, run)
     # The ids of the first query tell nearly always.
     if _may_be_respelled(next(_first_ids(rankings), ())):

@@ -147,9 +147,8 @@ class Rankings(NamedTuple):
             label = float(self.relevance[row])
             problem = f"{label:g} {labels.unknown(label)}"
             raise InvalidRankingError("relevance", *place_among(self.offsets, row), problem)
-        if self.judged is not None:
-            gains = np.where(self.judged, gains, 0)
-        return self._replace(relevance=gains)
+        judged = mask_of(len(gains), self.judged)
+        return self._replace(relevance=np.where(judged, gains, 0))
 
     def _refuse_scores(self, wrong: Mask, problem: str) -> None:
         """Raise an error for the first retrieved document that a mask marks."""
