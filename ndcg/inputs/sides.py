@@ -395,7 +395,8 @@ def _of_list(argument: str, side: Any, rows: Sequence[Any], names: Names) -> Any
         return side
     if names.labels is not None and _are_ids(first):
         return side  # labels if the other side holds numbers, which both sides together tell
-    rows = [_as_row(argument, row, by_position=True) for row in rows]
+    if set(map(type, rows)) != {dict}:  # records are read as they are, much faster
+        rows = [_as_row(argument, row, by_position=True) for row in rows]
     if is_object(first) and not _are_rankings(argument, rows, names):
         return objects_by_id(argument, rows, names)
     return read_by_query(argument, enumerate(rows), names, by_position=True)
@@ -431,6 +432,9 @@ def _are_rankings(argument: str, rows: Sequence[Any], names: Names) -> bool:
     Raises:
         InputError: all have the same text as keys, none of them a standard name.
     """
+    # The first one tells of most records.
+    if not is_mapping_to_numbers(_first_filled(rows)):
+        return False
     rankings = list(filter(None, filter(is_object, rows)))
     if not all(map(is_mapping_to_numbers, rankings)):
         return False
