@@ -12,8 +12,8 @@ from .no_rankings import contradiction
 from .objects import (
     LOOKED_AT,
     fields_among,
+    first_no_object,
     is_list,
-    is_object,
     value_at,
     values_at,
 )
@@ -83,10 +83,10 @@ class HitReader:
 
     def read(self, query: Any, hits: Sequence[Any]) -> dict[Any, Any]:
         """Return the values of a query's documents by their ids."""
-        for position, hit in enumerate(hits):
-            if not is_object(hit):
-                problem = f"{shown(hit)} is among hits that are objects; give objects alone"
-                raise InputError(problem, position=position)
+        position = first_no_object(hits)
+        if position is not None:
+            problem = f"{shown(hits[position])} is among hits that are objects; give objects alone"
+            raise InputError(problem, position=position)
         values = _all_at(hits, self.roles.value)
         return self.lists.read(query, self.ids(hits), values, _all_at(hits, self.ranks))
 

@@ -4,12 +4,13 @@ A path such as ``output.hits.id`` leads through objects, and through lists of ob
 a list then, of the field of all objects. Keys may contain dots themselves.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from datetime import date
 from enum import Enum
 from functools import lru_cache
-from itertools import chain, islice, repeat
+from itertools import chain, filterfalse, islice, repeat
 from numbers import Number, Real
 from types import NoneType
 from typing import Any
@@ -21,9 +22,9 @@ from .fields import Field, Fields, Keys
 
 DEEPEST = 7  # objects within objects
 DEEPEST_IN_CLIENTS = 4  # within an object of a client, which may refer to one another
-LOOKED_AT = 1 << 10  # objects of a side whose fields are looked at; all are read by the same paths
-LOOKED_AT_IN_LISTS = 1 << 12  # elements of the lists in one field of these
+LOOKED_AT = 1 << 10  # objects of a side or in the lists of a field, of which the fields are told
 MOST_CELLS = 1 << 16  # fields of the objects at one path, since mappings may have many documents
+SINGLE = {NoneType, str, int, float, bool}  # types of values that hold no other values
 NO_OBJECTS = (NoneType, str, bytes, date, Number, list, Set, type, Enum)
 # of tensors, columns and tables, and of the missing value of pandas
 SIGNS_OF_ARRAYS = ("__array__", "__array_ufunc__", "__arrow_c_stream__")
@@ -128,27 +129,34 @@ def fields_among(objects: Iterable[Any], start: Keys = ()) -> Fields:
     Raises:
         InputError: one is no object.
     """
-    looked_at = list(islice(objects, LOOKED_AT))
-    for position, value in enumerate(looked_at):
-        if value is not None and not is_object(value):
-            problem = f"holds {shown(value)} among objects; give objects alone"
-            raise InputError(problem, f"position {position}")
+    looked_at = [{} if value is None else value for value in islice(objects, LOOKED_AT)]
+    position = first_no_object(looked_at)
+    if position is not None:
+        problem = f"holds {shown(looked_at[position])} among objects; give objects alone"
+        raise InputError(problem, f"position {position}")
     fields = Fields()
     for field in _fields_at((), looked_at, (), DEEPEST):
         fields.setdefault(".".join((*start, *field.keys)), field)
     return fields
 
 
+def first_no_object(values: Sequence[Any]) -> int | None:
+    """Return the position of the first value without fields; None if all have fields."""
+    kinds = list(map(type, values))
+    return min((kinds.index(kind) for kind in set(kinds) if not _has_fields(kind)), default=None)
+
+
 def _fields_at(
     keys: Keys, objects: Sequence[Any], lists: tuple[int, ...], depth: int
 ) -> Iterator[Field]:
     """Yield the fields of all objects at some keys, and of the objects within."""
-    if not all(isinstance(value, (Mapping, NoneType)) for value in objects):
-        depth = min(depth, DEEPEST_IN_CLIENTS)
-    cells: dict[Any, list[Any]] = {}
-    named = chain.from_iterable(fields_of(value).items() for value in objects)
-    for name, cell in islice(named, MOST_CELLS):
-        cells.setdefault(name, []).append(cell)
+    if not set(map(type, objects)) <= {dict}:
+        if not all(isinstance(value, Mapping) for value in objects):
+            depth = min(depth, DEEPEST_IN_CLIENTS)
+        objects = [dict(fields_of(value)) for value in objects]
+    cells = defaultdict(list)
+    for name, cell in islice(chain.from_iterable(map(dict.items, objects)), MOST_CELLS):
+        cells[name].append(cell)
     for name, values in cells.items():
         # Only text can be a name; the keys of a mapping of documents may be numbers.
         if not isinstance(name, str):
@@ -156,21 +164,23 @@ def _fields_at(
         path = (*keys, name)
         inner, are_in_lists = _objects_in(values)
         within = (*lists, len(path)) if are_in_lists else lists
-        example = next((value for value in values if not _is_empty(value)), values[0])
+        example = next(filterfalse(_is_empty, values), values[0])
         yield Field(path, example, within, any(map(fields_of, inner)))
         if depth > 0:
             yield from _fields_at(path, inner, within, depth - 1)
 
 
 def _is_empty(value: Any) -> bool:
-    return isinstance(value, (NoneType, list, tuple, Mapping)) and not value
+    return isinstance(value, (NoneType, list, tuple, dict)) and not value
 
 
 def _objects_in(values: Sequence[Any]) -> tuple[list[Any], bool]:
     """Return the objects among the values of a field, also in lists, and whether some are there."""
+    if SINGLE.issuperset(map(type, values)):  # usually, and much faster
+        return [], False
     lists = list(filter(is_list, values))
     # As many elements of each, so that all lists are looked at.
-    in_each = max(1, LOOKED_AT_IN_LISTS // max(1, len(lists)))
+    in_each = max(1, LOOKED_AT // max(1, len(lists)))
     in_lists = list(filter(is_object, chain.from_iterable(row[:in_each] for row in lists)))
     return [*filter(is_object, values), *in_lists], len(in_lists) > 0
 
