@@ -26,7 +26,7 @@ from .hashes import Columns
 from .ids import id_kind
 from .no_rankings import refuse_ids
 from .sides import read_by_query, read_side, row_of_table
-from .sources import ARROW, are_lists, in_python, is_one_column, is_sparse
+from .sources import ARROW, are_lists, in_python, is_sparse
 
 Rows = Sequence[Any]  # a list per query
 
@@ -179,14 +179,11 @@ def _lists_beside_ids(run: ById | Columns, qrels: Any) -> InputError:
     if type(first) is tuple:
         return row_of_table("references", first, standard_names("qrels"))
     problem = f"hold lists of numbers beside documents with ids, such as {shown(run.first_id)}"
-    rows = "for row in references]"
-    ids = f"if these are ids of relevant documents, give sets, [set(row) {rows}; "
-    if any(len({*map(str, row)}) < len(row) for row in _lists(qrels) if isinstance(row, list)):
-        ids = ""  # an id is not there twice, as grades are
-    values = "if they are values, name their documents, [dict(zip(ids, row)) for ids, row in ...]"
+    ids = "if they are ids of relevant documents, give sets, [set(row) for row in references]"
+    values = "if values, name their documents, [dict(zip(ids, row)) for ids, row in ...]"
     if not isinstance(run.first_id, str):
-        values += f", or those of the documents 0, 1, 2, ..., [dict(enumerate(row)) {rows}"
-    return InputError(f"{problem}; {ids}{values}", "references")
+        values += ", or [dict(enumerate(row)) for row in references] if these are 0, 1, 2, ..."
+    return InputError(f"{problem}; {ids}; {values}", "references")
 
 
 # Sparse matrices
@@ -213,17 +210,17 @@ def _refuse_other_columns(argument: str, side: ById | Columns, columns: int) -> 
     """Raise an error for ids that are no numbers of columns of a matrix on the other side."""
     if not isinstance(side, ById):
         return
-    other, lowest = "scores", 0
+    other, numbers = "scores", set(range(columns))
     if argument == "predictions":
-        other, lowest = "references", -1  # -1 is no document
+        other = "references"
+        numbers.add(-1)  # which is no document
     for query, documents in side.queries.items():
-        for document in documents:
-            is_number = isinstance(document, (int, np.integer))
-            if not is_number or not lowest <= document < columns:
-                problem = f"{shown(document)} is not the number of a column of the {other}"
-                hint = f"give the ids of the columns as {mark('document_ids')}"
-                place = f"query {shown(query)}"
-                raise InputError(f"{problem}, 0 to {columns - 1}; {hint}", argument, place)
+        others = [document for document in documents if document not in numbers]
+        if others:
+            problem = f"{shown(others[0])} is not the number of a column of the {other}"
+            hint = f"give the ids of the columns as {mark('document_ids')}"
+            place = f"query {shown(query)}"
+            raise InputError(f"{problem}, 0 to {columns - 1}; {hint}", argument, place)
 
 
 # Rows of LETOR
@@ -248,7 +245,7 @@ def with_ids_of_letor(run: Any, qrels: Any, query_ids: Any = None) -> Any:
         scores = run.value
     elif not are_judged or run is None or (isinstance(run, ById) and not run.queries):
         return run
-    elif has_ids(run) or (are_lists(run) and not is_one_column(run)):
+    elif has_ids(run):
         problem = "the references are rows of LETOR, which have no ids of documents"
         hint = "give a score for each row, in a flat array or in a file, one a line"
         raise InputError(f"{problem}; {hint}", "predictions")

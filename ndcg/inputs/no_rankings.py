@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..measure.messages import InputError, mark, shown, warn
-from .columns import Column, as_number
+from .columns import Column
 from .fields import Names
 from .ids import id_kind
 
@@ -67,13 +67,11 @@ def _refuse_rows(rows: NDArray[Any], others: NDArray[Any]) -> None:
 
 def _rows_of_a_table(row: Sequence[Any], other: Sequence[Any]) -> ValueError:
     one, another = (", ".join(f"{value:.7g}" for value in cells) for cells in (row, other))
-    names = ["user_id", "item_id", "score"][: len(row)]
-    fields = "a user, an item and a value" if len(row) == 3 else "a user and an item"
-    problem = f"both sides hold rows of {fields}, such as ({one}) and ({another})"
-    columns = ", ".join(f'"{name}"' for name in names)
+    columns = ["user_id", "item_id", "score"][: len(row)]
+    problem = f"both sides hold rows of a user and an item, such as ({one}) and ({another})"
     hint = (
         "give tables with names of columns, such as "
-        f"predictions=pd.DataFrame(rows, columns=[{columns}])"
+        f"predictions=pd.DataFrame(rows, columns={columns})"
     )
     return ValueError(f"{problem}, and each would be a query of its own; {hint}")
 
@@ -168,21 +166,21 @@ def _equal_scores() -> str:
     )
 
 
-def _other_order(ascending: bool) -> str:
+def _other_order() -> str:
     """Return what a warning says about ranks that contradict the scores."""
-    problem = (
-        "the ranks are in another order than the scores, and the scores count, as in trec_eval"
-    )
-    if ascending:
-        return problem
-    return f"{problem}; if the lowest score is best, give {mark('score_order', 'ascending')}"
+    problem = "the ranks are in another order than the scores, and the scores count"
+    return f"{problem}, as in trec_eval; {_by_ranks()}"
 
 
 def _unlike_ranks(documents: str) -> str:
     """Return what a warning says about hits or rows that are not in the order of their ranks."""
     problem = f"its {documents} are in another order than their ranks, and their order counts"
+    return f"{problem}; {_by_ranks()}"
+
+
+def _by_ranks() -> str:
     ascending = mark("score_order", "ascending")
-    return f"{problem}; if the ranks count, name them as the score and give {ascending}"
+    return f"if the ranks count, name them as the score and give {ascending}"
 
 
 def beside_ranks(
@@ -229,7 +227,7 @@ def _beside_ranks(scores: Sequence[Any], ranks: Sequence[Any], names: Names, doc
     if len(set(numbers)) == 1 < len(numbers) and first_if_counted([sorted(places)]) is not None:
         return _equal_scores()
     if len(set(places)) > 1 and _contradict(numbers, places, names.ascending):
-        return _other_order(names.ascending)
+        return _other_order()
     return ""
 
 
@@ -252,15 +250,11 @@ def contradiction(values: Sequence[Any], ranks: Sequence[Any], names: Names) -> 
     scores = list(_numbers(values))
     best_first = sorted(scores, reverse=not names.ascending)
     if scores == best_first:
-        return _beside_ranks(values, list(map(as_number, ranks)), names, "hits")
+        return _beside_ranks(values, ranks, names, "hits")
     # A similarity is listed highest first, and is not best where it is lowest.
     is_opposite = names.ascending and scores == best_first[::-1] and len(scores) >= FEWEST_OF_QUERY
     if names.name("score") is not None or (names.is_order_given and not is_opposite):
         return ""
     problem = "the scores rank its hits in another order than they are in, and the scores count"
     order = f"if the order counts, give {mark('fields', {'score': None})}"
-    if names.ascending:
-        highest = f"if the highest score is best, give {mark('score_order', 'descending')}"
-        return f"{problem}; {order}; {highest}"
-    lowest = f"if the lowest score is best, give {mark('score_order', 'ascending')}"
-    return f"{problem}; {order}; {lowest}; {highest_first()}"
+    return f"{problem}; {order}; else give {mark('score_order')}, ascending or descending"

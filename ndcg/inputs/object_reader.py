@@ -49,21 +49,19 @@ class ListReader:
         self,
         query: Any,
         ids: Iterable[Any],
-        values: Sequence[Any] | None,
-        ranks: Sequence[Any] | None = None,
+        values: Iterable[Any] = (),
+        ranks: Iterable[Any] = (),
     ) -> dict[Any, Any]:
         """Return the values of a query's documents by their ids."""
-        numbers = None
-        if values is not None and not self.names.has_no_value:
-            self.has_values = True
-            numbers = list(map(as_number, values))
+        numbers = [] if self.names.has_no_value else list(map(as_number, values))
+        self.has_values |= len(numbers) > 0
         # One query is enough for a warning; in the others the fault is the same.
         if self.names.kind == "run" and not self.warning:
-            problem = contradiction(numbers or (), ranks or (), self.names)
+            problem = contradiction(numbers, list(map(as_number, ranks)), self.names)
             if problem:
                 self.warning = f"query {shown(query)}: {problem}"
         try:
-            return documents_of_query(ids, numbers, self.names, in_list=True)
+            return documents_of_query(ids, numbers or None, self.names, in_list=True)
         except InputError as error:
             if self.path is not None:
                 another = or_another("document", self.other_ids)
@@ -95,9 +93,9 @@ class HitReader:
         return values_at(hits, self.roles.document)
 
 
-def _all_at(hits: Sequence[Any], keys: Keys | None) -> list[Any] | None:
-    """Return the field of all hits at a path; None if there is no path."""
-    return None if keys is None else values_at(hits, keys)
+def _all_at(hits: Sequence[Any], keys: Keys | None) -> list[Any]:
+    """Return the field of all hits at a path; nothing if there is no path."""
+    return [] if keys is None else values_at(hits, keys)
 
 
 def _path_of_ranks(fields: Iterable[Field], roles: Roles, names: Names) -> Keys | None:
@@ -235,7 +233,7 @@ class ObjectReader:
                 self.lists.warning = f"query {shown(query)}: {problem}; {hint}"
             return {}
         if isinstance(documents, Mapping):
-            return self.lists.read(query, list(documents), list(documents.values()))
+            return self.lists.read(query, documents, documents.values())
         if not is_list(documents) and not isinstance(documents, Set):
             path = self.fields["document"]
             raise InputError(f"{path} is {shown(documents)}; give a list of ids")
@@ -244,8 +242,9 @@ class ObjectReader:
         values = self._list_at(row, self.roles.value)
         if self.names.kind == "qrels" and isinstance(values, Mapping):
             # It holds all judged documents, also those that are not in the list beside it.
-            return self.lists.read(query, list(values), list(values.values()))
+            return self.lists.read(query, values, values.values())
         ranks = self._list_at(row, self.ranks)
+        ranks = ranks if is_list(ranks) else ()
         return self.lists.read(query, documents, self._values(values, documents), ranks)
 
     def _list_at(self, row: Any, keys: Keys | None) -> Any:
@@ -255,15 +254,13 @@ class ObjectReader:
         values = value_at(row, keys)
         return one_after_another(values) if self.are_in_lists else values
 
-    def _values(self, values: Any, ids: Collection[Any]) -> Sequence[Any] | None:
-        """Return the values of the documents of a query, one per id."""
-        if self.roles.value is None:
-            return None
+    def _values(self, values: Any, ids: Collection[Any]) -> Sequence[Any]:
+        """Return the values of the documents of a query, one per id; none without their field."""
+        if self.roles.value is None or (values is None and not ids):
+            return ()
         # Values may also stand in a mapping by ids, as {"d1": 0.5} beside ["d1"].
         if isinstance(values, Mapping):
             return [values.get(document) for document in ids]
-        if values is None and not ids:
-            return []
         if not is_list(values) or len(values) != len(ids):
             path = self.fields[self.names.value]
             problem = f"the number of documents is {len(ids)}, but {path} is {shown(values)}"
