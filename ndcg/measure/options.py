@@ -385,13 +385,16 @@ def measure_of(name: str) -> str:
     return name.partition("@")[0]
 
 
-def choice(name: str, value: Any, choices: Sequence[str]) -> str:
-    """Return a value if it is one of several words; else the error names the nearest one."""
+def choice(name: str, value: Any, choices: Sequence[str], others: str = "") -> str:
+    """Return a value if it is one of several words; else the error names the nearest one.
+
+    The error also names what other values there may be.
+    """
     if isinstance(value, str) and value in choices:
         return str(value)
     word = nearest(shown(value).strip("'"), choices)
     hint = f'did you mean "{word}"?' if word else ""
-    raise must_be(name, f"one of {_quoted(choices)}", value, hint)
+    raise must_be(name, f"one of {_quoted(choices)}{others}", value, hint)
 
 
 def _quoted(words: Iterable[str]) -> str:
@@ -446,9 +449,11 @@ def whole(name: str, value: Any, least: int, most: float = math.inf) -> int:
 def _refuse_endless_ideal(cutoffs: Sequence[int | None], setting: str) -> None:
     """Raise an error for cutoffs at which an ideal of k documents is infinite or too large."""
     longest = max(cutoffs, key=lambda k: k or math.inf)
-    if not real(longest) <= LONGEST_IDEAL:
-        reason = f"since its ideal has k documents, at most {LONGEST_IDEAL:,}"
-        raise must_be("k", f"given for {setting}, {reason}", longest)
+    reason = f"for {setting}, since its ideal has k documents"
+    if longest is None:
+        raise InputError(f"{mark('k')} must be given {reason}")
+    if longest > LONGEST_IDEAL:
+        raise must_be("k", f"at most {LONGEST_IDEAL:,} {reason}", longest)
 
 
 def refuse_unknown(
@@ -570,7 +575,7 @@ def _ignore_index(value: Any) -> float | None:
 def _word_list_or_function(name: str, value: Any, words: Sequence[str], listed: str) -> Any:
     """Return a word, a list of finite numbers as an array, or a function."""
     if isinstance(value, str):
-        return choice(name, value, words)
+        return choice(name, value, words, f", {listed}")
     if callable(value):
         return value
     if not _is_list(value) or not len(value) or not all(map(_is_finite, value)):
