@@ -38,6 +38,7 @@ Output = TypeVar("Output")
 # Scores per block: enough to make the cost of NumPy calls and of switching threads negligible, few
 # enough to fit into the last-level cache.
 SCORES_AT_A_TIME = 1 << 18
+EVERY = np.array(True)  # the mask of every document, which NumPy broadcasts
 PADDING = 1 << 13  # padding documents that are worth accepting for one block fewer
 # Freeing an array this large (31 MiB) raises glibc's mmap threshold, so later blocks reuse memory
 # instead of faulting it in page by page.
@@ -130,7 +131,7 @@ class _Block(NamedTuple):
     queries: slice | NDArray[np.intp]  # where their results go
     relevance: Array  # 0 if not judged
     score: Array  # -inf if not retrieved
-    judged: Mask
+    judged: Mask  # or EVERY
 
     def query(self, row: int) -> int:
         """Return the index, among all queries, of a row of this block."""
@@ -337,21 +338,20 @@ def _blocks(
 
     Ragged queries are cut longest first.
     """
-    if offsets is None:
-        queries, longest = documents.score.shape
-        offsets = np.arange(queries + 1) * longest
-    lengths = offsets[1:] - offsets[:-1]
-    queries, longest = len(lengths), int(lengths.max(initial=0))
-    if (lengths == longest).all():
-        shape = (queries, longest)
+    shape = documents.score.shape
+    if offsets is not None:
+        lengths = offsets[1:] - offsets[:-1]
+        shape = len(lengths), int(lengths.max(initial=0))
+        if (lengths < shape[1]).any():
+            for block in similar_lengths(lengths, size, PADDING):
+                yield partial(_padded, documents, block, offsets[block], lengths[block])
+            return
         arrays: Any = (None if array is None else array.reshape(shape) for array in documents)
-        step = max(1, size // max(longest, 1))
         documents = _Documents(*arrays)
-        for start in range(0, queries, step):
-            yield partial(_block, documents, slice(start, min(start + step, queries)))
-        return
-    for queries in similar_lengths(lengths, size, PADDING):
-        yield partial(_padded, documents, queries, offsets[queries], lengths[queries])
+    queries, longest = shape
+    step = max(1, size // max(longest, 1))
+    for start in range(0, queries, step):
+        yield partial(_block, documents, slice(start, min(start + step, queries)))
 
 
 def similar_lengths(
@@ -378,7 +378,7 @@ def similar_lengths(
 def _block(documents: _Documents, rows: slice) -> _Block:
     relevance, score, judged, retrieved = documents
     relevance, score = relevance[rows], score[rows]
-    is_judged: Mask = np.broadcast_to(np.True_, score.shape)
+    is_judged = EVERY
     if judged is not None:
         is_judged = judged[rows]
         relevance = np.where(is_judged, relevance, 0)
@@ -405,7 +405,7 @@ def _padded(
 
     def padded(values: Array | None) -> Array:
         if values is None:
-            return np.array(True)
+            return EVERY
         whole = np.ascontiguousarray(values)
         # A view in which row i has the values from i on, so that one index copies all queries.
         shape, strides = (last + 1, longest), whole.strides * 2
@@ -435,15 +435,18 @@ def _gains_at_ranks(
     if score.dtype != np.float32:  # float32 is read twice as fast, without loss
         score = score.astype(np.float64, copy=False)
     ideal = ranked = gains[:, :0]
+    has_highest = gains
     if definition.needs("nDCG", "IDCG"):
         ideal = _ideal_at_ranks(block, ranks, score, gains, lowest, definition.ideal)
+        if definition.ideal in ("judged", "full"):
+            has_highest = ideal[:, :1]  # faster to read
     if definition.needs("nDCG", "DCG", "CG"):
         ranked, highest = ranked_gains(score, gains, ranks, definition.ties)
     else:
         highest = float(score.max(initial=-np.inf))
     # NaN and infinity sort first, so this finds them.
-    extremes = np.array([highest, gains.max(initial=0), -lowest])
-    if ranks and not (extremes < np.inf).all():
+    are_finite = highest < np.inf and -np.inf < lowest <= has_highest.max(initial=0) < np.inf
+    if ranks and not are_finite:
         _refuse(block, score, gains, definition.gain)
     return ranked, ideal
 
@@ -499,24 +502,26 @@ def _gains(block: _Block, gain: Gain, negative_relevance: str) -> tuple[Floats, 
     lowest = float(relevance.min(initial=0))
     if not lowest > -np.inf:
         raise block.invalid("relevance", ~np.isfinite(relevance), NOT_A_RELEVANCE)
-    counted = np.ones(relevance.shape, bool)
+    counted = block.judged
     if lowest < 0 and negative_relevance != "keep":
-        counted = ~(relevance < 0)
+        negative = relevance < 0
         if negative_relevance == "raise":
-            hint = hint_of_negative(relevance[~counted])
-            raise block.invalid("relevance", ~counted, "the relevance {value} is negative", hint)
+            hint = hint_of_negative(relevance[negative])
+            raise block.invalid("relevance", negative, "the relevance {value} is negative", hint)
+        counted = counted & ~negative
         relevance, lowest = np.maximum(relevance, 0), 0.0
     if isinstance(gain, str):
         gains = GAIN_FUNCTIONS[gain](relevance)
         return gains, lowest if is_linear else float(gains.min(initial=0))
-    counted &= block.judged
-    gains = np.zeros(relevance.shape)
     if callable(gain):
         if not np.isfinite(relevance).all():
             raise block.invalid("relevance", ~np.isfinite(relevance), NOT_A_RELEVANCE)
+        counted = np.broadcast_to(counted, relevance.shape)
+        gains = np.zeros(relevance.shape)
         gains[counted] = _answer("gain", "relevances", gain, relevance[counted])
     else:
-        gains[counted] = _gains_from_table(relevance[counted], np.asarray(gain, np.float64))
+        gains = _gains_from_table(relevance, np.asarray(gain, np.float64))
+        gains[~counted] = 0
     return gains, float(gains.min(initial=0))
 
 
