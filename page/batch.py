@@ -6,10 +6,9 @@ that assigns them, or CSV with a row for each document: prediction, reference an
 
 import ast
 import io
-import itertools
 import json
 import re
-from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -20,6 +19,8 @@ from .reading import LIMITS, Mappings, check_size, named, text_of
 NAMES = ("predictions", "references")
 SINGULAR = {"prediction": "predictions", "reference": "references", "query_id": "query_ids"}
 TYPES = {"prediction": pa.float64(), "query_id": pa.string()}  # of columns
+# what Python raises for text that is none, has more than literals, or a list as a key
+NOT_PYTHON = (SyntaxError, ValueError, TypeError, MemoryError)
 ASSIGNMENT = re.compile(r"(?m)^(predictions|references) *=")
 
 EMPTY: Mappings = {}
@@ -88,13 +89,11 @@ def _read(text: str) -> list[Any]:
         if text[end:].strip():
             return [value, json.loads(text[end:])]
         return [value]
-    except json.JSONDecodeError as error:
-        try:
+    except json.JSONDecodeError:
+        with suppress(*NOT_PYTHON):
             # a value may be on a line of its own
-            values: list[Any] = ast.literal_eval(f"[{', '.join(text.splitlines())}]")
-            return values
-        except (SyntaxError, ValueError, MemoryError):
-            raise error from None
+            return list(ast.literal_eval(f"[{', '.join(text.splitlines())}]"))
+        raise
 
 
 def _assigned(text: str) -> Lists:
@@ -104,7 +103,7 @@ def _assigned(text: str) -> Lists:
         for statement in ast.parse(text).body:
             if isinstance(statement, ast.Assign):
                 lists[ast.unparse(statement.targets[0])] = ast.literal_eval(statement.value)
-    except (SyntaxError, ValueError, MemoryError):
+    except NOT_PYTHON:
         raise ValueError("is neither JSON nor Python with lists of numbers") from None
     return lists
 
@@ -130,25 +129,20 @@ def _by_query(lists: Lists, name: str) -> Lists:
     if not isinstance(side, (list, dict)):
         raise ValueError(f"has no list or mapping of {name}; it needs {NAMES[0]} and {NAMES[1]}")
     check_size(side)
-    ids = lists.get("query_ids") or range(1, len(side) + 1)
-    if len(ids) != len(side):
-        lengths = f"{name} and query_ids differ in length, {len(side)} and {len(ids)}"
-        raise ValueError(f"{lengths}; give the id of every query")
-    if isinstance(side, dict) or all(isinstance(documents, list) for documents in side):
-        return _by_name(side, ids)
-    if "query_ids" not in lists:
-        raise ValueError(f"{name} must be a list per query; for one flat list, give query_ids")
+    ids = lists.get("query_ids") or [*range(1, len(side) + 1)]
+    if not isinstance(ids, list) or len(ids) != len(side):
+        needed = f"a list of as many ids as {name}, {len(side)}"
+        raise ValueError(f"query_ids must be {needed}; got {ids!r:.40}")
+    if isinstance(side, dict):
+        return {f"{query}": documents for query, documents in side.items()}
+    if not all(isinstance(documents, list) for documents in side):
+        if "query_ids" not in lists:
+            raise ValueError(f"{name} must be a list per query; for one flat list, give query_ids")
+        side = [[document] for document in side]
     queries: Lists = {}
-    for query, value in zip(ids, side, strict=True):
-        queries.setdefault(f"{query}", []).append(value)
+    for query, documents in zip(ids, side, strict=True):
+        queries.setdefault(f"{query}", []).extend(documents)
     return queries
-
-
-def _by_name(values: Any, names: Iterable[Any]) -> Lists:
-    """Return the values of a mapping, or of a list whose values have these names."""
-    if not isinstance(values, dict):
-        values = dict(zip(names, values, strict=False))
-    return {f"{name}": value for name, value in values.items()}
 
 
 def _check_equal(query: str, scored: Any, judged: Any) -> None:
@@ -162,8 +156,10 @@ def _mappings(queries: Lists) -> Mappings:
     """Return the values of documents by query and document; in a list they are called d1, d2."""
     mappings: Mappings = {}
     for query, documents in queries.items():
-        if not isinstance(documents, (dict, list, tuple)):
+        values = documents
+        if isinstance(documents, list):
+            values = {f"d{number}": value for number, value in enumerate(documents, 1)}
+        if not isinstance(values, dict):
             raise ValueError(f"query {query}: must be a list or a mapping; got {documents!r:.40}")
-        values = _by_name(documents, map("d{}".format, itertools.count(1)))
-        mappings[query] = {name: value for name, value in values.items() if value is not None}
+        mappings[query] = {f"{name}": value for name, value in values.items() if value is not None}
     return mappings

@@ -28,6 +28,7 @@ def read(folder: Path, text: str | bytes) -> Batch:
         "[[1, 2]], [[1, 0]]",
         "{'predictions': [[1, 2]], 'references': [[1, 0]]}",
         '{"predictions": [1, 2], "references": [1, 0], "query_ids": [1, 1]}',
+        '{"predictions": [[1], [2]], "references": [[1], [0]], "query_ids": ["1", "1"]}',
         '{"predictions": {"1": {"d1": 1, "d2": 2}}, "references": {"1": {"d1": 1, "d2": 0}}}',
         "predictions = [[1, 2]]\nreferences = [[1, 0]]  # of one query",
         "import json\n\npredictions = [\n    [1, 2],\n]\nreferences = [[1, 0]]\n",
@@ -92,6 +93,16 @@ def test_labels_are_scored_by_their_gains() -> None:
             b'{"predictions": [[1]], "references": [[1]], "weights": [2]}',
             "has weights, which the page does not use; leave them out",
         ),
+        (
+            b'{"predictions": [[1]], "references": [[1]], "query_ids": 5}',
+            "query_ids must be a list of as many ids as predictions, 1; got 5",
+        ),
+        (
+            b'{"predictions": [1, 2], "references": [1, 0], "query_ids": ["a"]}',
+            r"query_ids must be a list of as many ids as predictions, 2; got \['a'\]",
+        ),
+        (b"[[1]]\n{[1]: 2}", "Expecting property name"),
+        (b"predictions = {[1]: 2}\nreferences = [[1]]", "is neither JSON nor Python with lists"),
         (b"predictions = f(x)\nreferences = [[1]]", "is neither JSON nor Python with lists"),
         (
             b"[[1, 2]]\n[[1]]",
