@@ -403,9 +403,7 @@ def _padded(
     # Queries that are too close to the end to be read as rows of this length.
     late = np.flatnonzero(first < starts)
 
-    def padded(values: Array | None) -> Array:
-        if values is None:
-            return EVERY
+    def padded(values: Array) -> Array:
         whole = np.ascontiguousarray(values)
         # A view in which row i has the values from i on, so that one index copies all queries.
         shape, strides = (last + 1, longest), whole.strides * 2
@@ -417,8 +415,11 @@ def _padded(
     relevance, score = padded(relevance), padded(score)
     if score.dtype.kind != "f":
         score = score.astype(np.float64)
-    is_judged = ~beyond & padded(judged)
-    unretrieved = beyond | ~padded(retrieved)
+    is_judged, unretrieved = ~beyond, beyond
+    if judged is not None:
+        is_judged &= padded(judged)
+    if retrieved is not None:
+        unretrieved |= ~padded(retrieved)
     np.copyto(relevance, relevance.dtype.type(0), where=~is_judged)
     np.copyto(score, -np.inf, where=unretrieved)
     return _Block(queries, relevance, score, is_judged)
