@@ -189,15 +189,10 @@ def _means(reports: Mapping[str, Report], args: Namespace) -> tuple[list[Table],
     for run, report in reports.items():
         queries = report.counts["queries"]
         means.append(([run], Slice(queries, report.scores)))
-        for name, part in slice_rows(report):
-            slices.append(([run, name], part))
         rows += _score_rows({"run": run}, report.scores, queries)
-        for value, part in report.slices.items():
-            rows += _score_rows({"run": run, "slice": value}, part.scores, part.queries)
-        means_of_slices = report.mean_of_slices
-        if means_of_slices is not None:
-            names = {"run": run, "slices": len(report.slices.keys() - {None})}
-            rows += _score_rows(names, means_of_slices.scores, means_of_slices.queries)
+        for title, part, cells in slice_rows(report):
+            slices.append(([run, title], part))
+            rows += _score_rows({"run": run, **cells}, part.scores, part.queries)
     tables = [mean_table(["run"], means, level, places)]
     if slices:
         tables.append(mean_table(["run", "slice"], slices, level, places))

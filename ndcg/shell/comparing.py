@@ -10,7 +10,7 @@ from ..show.tables import counted_text, level_text
 from ..statistics.comparing import compare
 from ..statistics.comparing_reports import compare_reports
 from ..statistics.comparison import Comparison, query_tables, slice_pairs
-from ..statistics.measured import Slice, mean_table
+from ..statistics.measured import Slice, mean_table, slice_rows
 from ..statistics.pairs import Pair
 from .flags import flag_of
 from .output import FIRST, Listing, Row, save_plot, worst_of
@@ -109,14 +109,9 @@ def _rows_of_pairs(comparison: Comparison) -> Iterator[Row]:
     """Yield the differences as machine-readable rows, also over slices and of their means."""
     for pair in comparison.pairs:
         yield _pair_row(pair, comparison.counts[pair.system])
-    for value, part in comparison.slices.items():
+    for _, part, cells in slice_rows(comparison):
         for pair in part.pairs:
-            yield {"slice": value, **_pair_row(pair, part.queries)}
-    means = comparison.mean_of_slices
-    if means is not None:
-        slices = len(comparison.slices.keys() - {None})
-        for pair in means.pairs:
-            yield {"slices": slices, **_pair_row(pair, means.queries)}
+            yield {**cells, **_pair_row(pair, part.queries)}
 
 
 def _pair_row(pair: Pair, queries: int) -> Row:

@@ -342,7 +342,7 @@ class Comparison(Evaluation):
             pairs = pairs_with(self._reference(name), self.pairs, name)
             plot_means(panel, scores, pairs, name, self.testing)
         if len(axes) > len(names):
-            rows = slice_rows(self, SHOWN)
+            rows = [row[:2] for row in slice_rows(self, SHOWN)]
             plot_slices(axes[-1], rows, self._reference(first), first)
 
     def _draw_queries(self, axes: Sequence[Any], names: Sequence[str]) -> None:
@@ -422,10 +422,10 @@ def query_tables(comparison: Comparison, n: int | None, places: int = 4) -> list
 
 
 def slice_pairs(comparison: Comparison, most: int | None = None) -> Iterator[tuple[str, int, Pair]]:
-    """Yield the pairs in slices, at most so many, and in their mean, after its name and queries."""
-    for name, part in slice_rows(comparison, most):
+    """Yield the pairs in slices, at most so many, and in their mean, after title and queries."""
+    for title, part, _ in slice_rows(comparison, most):
         for pair in part.pairs:
-            yield name, part.queries, pair
+            yield title, part.queries, pair
 
 
 def _pair_table(

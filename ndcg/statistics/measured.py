@@ -121,11 +121,22 @@ class Slice(NamedTuple):
         return {score.queries for score in self.scores.values()}
 
 
-def slice_rows(result: Any, most: int | None = None) -> list[tuple[str, Any]]:
-    """Return the slices of a result by their names, at most so many, and then their mean."""
-    rows = [(slice_name(value), part) for value, part in islice(result.slices.items(), most)]
+class SliceRow(NamedTuple):
+    """A slice of a result, or the mean of all, for tables and plots."""
+
+    title: str
+    part: Any
+    cells: dict[str, Any]  # what names it in machine-readable rows
+
+
+def slice_rows(result: Any, most: int | None = None) -> list[SliceRow]:
+    """Return the slices of a result, at most so many, and then their mean."""
+    rows = []
+    for value, part in islice(result.slices.items(), most):
+        rows.append(SliceRow(slice_name(value), part, {"slice": value}))
     if result.mean_of_slices is not None:
-        rows.append((MEAN_OF_SLICES, result.mean_of_slices))
+        cells = {"slices": len(result.slices.keys() - {None})}
+        rows.append(SliceRow(MEAN_OF_SLICES, result.mean_of_slices, cells))
     return rows
 
 

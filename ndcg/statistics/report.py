@@ -118,7 +118,7 @@ class Report(Evaluation):
         counts.insert(0, ["queries", "count"])
         if not self.slices:
             return [means, counts]
-        rows = [([name], part) for name, part in slice_rows(self, SHOWN)]
+        rows = [([title], part) for title, part, _ in slice_rows(self, SHOWN)]
         return [means, mean_table(["slice"], rows, level), counts]
 
     def _remarks(self) -> list[str]:
@@ -359,7 +359,7 @@ class Report(Evaluation):
 
     def _plot_slices(self, axes: Any, names: Sequence[str]) -> None:
         rows = []
-        for title, part in slice_rows(self, SHOWN):
+        for title, part, _ in slice_rows(self, SHOWN):
             scores = [part.scores[name] for name in names]
             counts = range_text([score.queries for score in scores])
             rows.append((f"{title} ({counts})", list(map(_mark_of_mean, scores))))
