@@ -92,13 +92,6 @@ RECBOLE = re.compile(r":(token|float)(_seq)?$")  # the types that RecBole writes
 # The names that pandas writes for the numbers of rows.
 ROW_NUMBER = re.compile(r"(Unnamed: \d+)?|__index_level_\d+__")
 DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*(\.[0-9]{3})*,[0-9]+(?:e[+-]?[0-9]+)?", re.IGNORECASE)
-# Without dtype, pandas would read the id 007 as the number 7; with thousands=".", .877 as 877.
-OR_READ_DECIMALS = mark(
-    "pandas",
-    said='pandas.read_csv(path, sep="...", decimal=",", dtype={"...": str})',
-    before=", or give ",
-    after=" with the columns of ids as text",
-)
 # A number in a path, as in the names of a list that was flattened: "documents.0.id".
 NUMBER_IN_PATH = re.compile(r"(?<=\.)[0-9]+(?=\.)")
 MOST_FIELDS = 100  # a mapping with more keys is of queries or documents

@@ -396,7 +396,7 @@ def _refuse_another_kind_in_a_query(
     for query, judged in references.items():
         ranked = predictions.get(query, {})
         if _are_of_other_kinds(ranked, judged):
-            error = another_kind("document", next(iter(ranked)), next(iter(judged)))
+            error = another_kind(("document", next(iter(ranked)), next(iter(judged))))
             raise within(error, "predictions", f"query {shown(query)}", instead_of="predictions")
 
 
@@ -454,6 +454,8 @@ def nothing_shared(run: ById | Columns, qrels: ById | Columns) -> InputError:
     in_run = f"{shown(predicted)} in the {mark('predictions')}{_in_field(run)}"
     ids = f"{in_run}, {shown(judged)} in the {mark('references')}{_in_field(qrels)}"
     problem = f"no query is in the {mark('references')}; ids are such as {ids}"
+    if "query" in {**run.fields, **qrels.fields}:
+        hint += f"; {mark('fields', {'query': '...'})} names another field"
     return InputError(f"{problem}{hint}", "predictions")
 
 
@@ -541,17 +543,27 @@ def _refuse_other_kinds(run: Columns, qrels: Columns) -> None:
         "query": (run.query_ids, qrels.query_ids),
         "document": (run.document, qrels.document),
     }
+    unlike = []
     for noun, (run_ids, qrels_ids) in ids.items():
         are_unlike = family(run_ids.type) != family(qrels_ids.type)
         if are_unlike and min(len(run_ids), len(qrels_ids)) > 0:
-            raise another_kind(noun, run_ids[0].as_py(), qrels_ids[0].as_py())
+            unlike.append((noun, run_ids[0].as_py(), qrels_ids[0].as_py()))
+    if unlike:
+        raise another_kind(*unlike)
 
 
-def another_kind(noun: str, run_id: Any, qrels_id: Any) -> InputError:
-    """Return the error for ids that are text on one side and, say, integers on the other."""
+def another_kind(*unlike: tuple[str, Any, Any]) -> InputError:
+    """Return the error for ids that are text on one side and, say, integers on the other.
+
+    Args:
+        *unlike: what has the ids, and an id of the run and of the references.
+    """
+    (noun, run_id, qrels_id), *others = unlike
     in_run = f"{shown(run_id)} in the {mark('predictions')}"
     ids = f"{in_run}, {shown(qrels_id)} in the {mark('references')}"
     problem = f"{noun} ids are of another type than in the {mark('references')}: {ids}"
+    for other, run_other, qrels_other in others:
+        problem += f"; {other} ids too, {shown(run_other)} and {shown(qrels_other)}"
     hint = "give both the same type; ids in files are text"
     text = next((value for value in (run_id, qrels_id) if isinstance(value, str)), "")
     if LEADING_ZEROS.fullmatch(text):
