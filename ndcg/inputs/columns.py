@@ -271,7 +271,9 @@ def _from_rows(
     for query, row in enumerate(rows):
         if row.ndim != 1:
             problem = f"must be a 1-D array of documents; got {row.ndim}-D"
-            raise InputError(problem, argument, f"query {query}")
+            outputs = "np.stack([output[:, 1] for output in predictions], axis=1)"
+            hint = f"of predict_proba with several outputs, give {outputs}"
+            raise InputError(problem, argument, f"query {query}", hint=hint)
     kinds = set(map(type, rows))
     if len(types) == 1 and Widened not in kinds:
         offsets = offsets_of(np.fromiter(map(len, rows), np.int64))

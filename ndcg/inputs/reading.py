@@ -374,6 +374,8 @@ def _by_ids_and_by_position(predictions: Any, references: Any, query_ids: Any) -
     hint = "give both in the same way"
     if query_ids is not None:
         hint = "with query_ids give both as columns of a row for each document, or both by ids"
+        two = "give each of two tables as its argument, predictions=run, references=qrels"
+        hint += mark("data", said=f"{two}, without data", before="; ")
     elif isinstance(numbers, (list, tuple)):
         hint = f"for a single query, give {in_order}=[{in_order}]"
         if in_order == "references":

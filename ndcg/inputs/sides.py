@@ -92,7 +92,7 @@ def read_side(argument: str, side: Any, names: Names) -> Any:
         raise InputError(f"is a Spark DataFrame; {hint}", argument)
     frame = table_of(argument, side, names)
     if frame is not None:
-        with _index_named(argument, side):
+        with _ways_of_table(argument, side):
             table = read_table(argument, frame, names)
         if not isinstance(table, list):
             return table
@@ -168,8 +168,8 @@ def _refuse_two_matrices(argument: str, rows: Sequence[Any]) -> None:
 
 
 @contextmanager
-def _index_named(argument: str, table: Any) -> Iterator[None]:
-    """Name the levels of a table's index in the error about a field that its columns lack."""
+def _ways_of_table(argument: str, table: Any) -> Iterator[None]:
+    """Add to an error about fields what else may hold them: an index, or columns of documents."""
     try:
         yield
     except UnknownFieldError as error:
@@ -177,6 +177,10 @@ def _index_named(argument: str, table: Any) -> Iterator[None]:
         if named:
             levels = ", ".join(map(shown, named))
             error.add(f"if {levels} of its index counts, give {mark(argument)}.reset_index()")
+        are_numbers = all(isinstance(example, Real) for example in error.examples.values())
+        if are_numbers and not error.chosen:
+            by_query = "{query: row.dropna().to_dict() for query, row in frame.iterrows()}"
+            error.add(f"if columns are documents, give rows by query, {by_query}")
         raise
 
 
