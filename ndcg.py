@@ -441,7 +441,7 @@ class NDCG(Batches, evaluate.Metric):
             self._check_same("exclude_from", options.exclude_from)
         traits = self._state.traits
         is_ascending = (traits.score_order or options.score_order) == "ascending"
-        read = partial(self._read, inputs, options) if given else None
+        read = partial(self._read, inputs, options) if given else Batch
 
         def score_columns(columns: Inputs) -> Result:
             columns = columns._replace(sample_weight=inputs.sample_weight, by=inputs.by)

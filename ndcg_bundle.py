@@ -29,7 +29,7 @@ import time
 import unicodedata
 import warnings
 from bisect import bisect_right
-from collections import Counter, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Collection, Generator, Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext, redirect_stderr, redirect_stdout, suppress
@@ -41,7 +41,7 @@ from functools import cache, cached_property, lru_cache, partial
 from hashlib import blake2b
 from importlib import import_module
 from importlib.util import find_spec
-from itertools import accumulate, chain, combinations, compress, count, cycle, groupby, islice, pairwise, permutations, product, repeat, starmap
+from itertools import accumulate, chain, combinations, compress, count, cycle, filterfalse, groupby, islice, pairwise, permutations, product, repeat, starmap, takewhile, zip_longest
 from numbers import Integral, Number, Real
 from numpy.typing import ArrayLike, NDArray
 from operator import attrgetter, itemgetter, length_hint
@@ -411,9 +411,7 @@ class NamedDiscount(NamedTuple):
     """A discount that has a name: the factor of the gain at rank i."""
 
     formula: str  # the discount of rank i, with b for the base of the logarithm
-    base_above: float | None = (
-        None  # a bound that the base must exceed; None if the formula has no logarithm
-    )
+    base_above: float = -math.inf  # a bound that the base must exceed; -inf without a logarithm
 
 
 class Option(NamedTuple):
@@ -831,12 +829,8 @@ def mark(name: str, *values: Any, said: str = "", before: str = "", after: str =
     if _MARK.search(name):  # marked already
         return name
     if not said:
-        texts = []
-        for value in values:
-            text = repr(value)
-            if isinstance(value, str):
-                text = f'"{value}"'  # as the docs write them
-            texts.append(text)
+        # Words are in the quotes of the docs.
+        texts = [f'"{value}"' if isinstance(value, str) else repr(value) for value in values]
         said = f"{name}={' or '.join(texts)}" if texts else name
     fields = json.dumps([before, after, name, *values], default=shown)
     return f"\x0e{visible(said)}\x1f{fields}\x0f"
@@ -965,13 +959,10 @@ def visible(text: str) -> str:
     """Return text with nonprinting characters escaped: no id can move a terminal's cursor."""
     if text.isprintable():
         return text
-    characters = []
-    for character in text:
-        if character.isprintable():
-            characters.append(character)
-        else:
-            characters.append(character.encode("unicode_escape").decode())
-    return "".join(characters)
+    return "".join(
+        character if character.isprintable() else character.encode("unicode_escape").decode()
+        for character in text
+    )
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
@@ -1051,10 +1042,7 @@ def ideal_gains(gains: Floats, ranks: int, lowest: float) -> Floats:
     In memory, they lie from the last rank to the first. There are at least as many documents as
     ranks, and no gain is below ``lowest``.
     """
-    height = grid_height(gains.shape[1], ranks)
-    shortlist = None
-    if height > 1:
-        shortlist = _shortlist(gains, ranks, height, exact=True)
+    shortlist = _shortlist(gains, ranks, exact=True)
     ordered: NDArray[np.floating[Any]]
     if shortlist is None:
         ordered = gains.copy()
@@ -1134,9 +1122,7 @@ def _highest_scores(
     """
     shortlist = None
     if averaged:
-        height = grid_height(score.shape[1], count)
-        if height > 1:
-            shortlist = _shortlist(score, count, height)
+        shortlist = _shortlist(score, count)
     if shortlist is None:
         numbers = np.arange(score.size).reshape(score.shape)
         keys = np.add(score, 0.0, dtype=np.float64)  # turns -0.0 into 0.0
@@ -1279,10 +1265,10 @@ def grid_height(documents: int, count: int) -> int:
     return math.isqrt(documents // (4 * count))
 
 
-def _shortlist(
-    values: Floats, count: int, height: int, exact: bool = False
-) -> NDArray[np.int64] | None:
-    """Return numbers of documents with the ``count`` highest values of every row; None if unsure.
+def _shortlist(values: Floats, count: int, exact: bool = False) -> NDArray[np.int64] | None:
+    """Return numbers of documents with the ``count`` highest values of every row.
+
+    None if the list would not be short, or not be sure.
 
     If a row is laid out as a grid, its ``count`` highest values lie in the ``count`` columns with
     the highest maxima, because any of these columns has a value at least as high as any elsewhere.
@@ -1290,6 +1276,9 @@ def _shortlist(
     equal, unless ``exact``.
     """
     queries, documents = values.shape
+    height = grid_height(documents, count)
+    if height < 2:
+        return None
     width = documents // height
     in_grid = width * height
     grid = values[:, :in_grid].reshape(queries, height, width)
@@ -1338,20 +1327,12 @@ class Labels(NamedTuple):
         >>> Labels((("no", 0.0),)).numbers(["1.5", "true", 2, None, "yes"])
         [1.5, 1.0, 2, None, 'yes']
         """
+        values = list(values)
         known: dict[Any, Any] = {label: number_of(label) for label, _ in self.gains}
-        read: dict[str, Any] = {}  # a text is read once
-        numbers = []
-        for value in values:
-            if not isinstance(value, str):
-                numbers.append(value)
-                continue
-            if value not in read:
-                label = label_of(value)
-                if isinstance(label, str):
-                    label = known.get(label, value)
-                read[value] = label
-            numbers.append(read[value])
-        return numbers
+        texts = {value for value in values if isinstance(value, str)}
+        labels = {text: label_of(text) for text in texts}
+        read = {text: known.get(label, label) for text, label in labels.items()}
+        return [read[value] if isinstance(value, str) else value for value in values]
 
     def gains_of(self, relevance: Array) -> Floats:
         """Return the gains of labels, in numbers; nan for a label without one.
@@ -1374,8 +1355,7 @@ class Labels(NamedTuple):
         if is_not_judged(label):
             hint = f"{LEFT_EMPTY}; "
         elif isinstance(label, str):
-            names = [name for name, _ in self.gains if isinstance(name, str)]
-            name = nearest(label, names)
+            name = nearest(label, map(str, dict(self.gains)))
             if name:
                 hint = f"did you mean {name!r}? "
         return f"is a label without a gain; {hint}{mark('gain')} has {self}"
@@ -1386,13 +1366,7 @@ class Labels(NamedTuple):
         return Labels(tuple((label, number_of(label)) for label, _ in self.gains))
 
     def __str__(self) -> str:
-        names = []
-        for label, _ in self.gains:
-            if isinstance(label, str):
-                names.append(shown(label))
-            else:
-                names.append(f"{label:g}")
-        return ", ".join(names)
+        return ", ".join(shown(label).removesuffix(".0") for label, _ in self.gains)
 
     @property
     def signature(self) -> str:
@@ -1471,21 +1445,9 @@ def instead_of_text(value: Any, values: Iterable[Any], left_empty: str = LEFT_EM
     >>> instead_of_text("NA", ["2", "NA"])
     'leave it empty where nobody judged'
     """
-    values = list(values)
-    if not is_not_judged(value):
-        return to_label([value, *values])
-    words = []
-    for other in values:
-        if not isinstance(other, (str, Real)):
-            continue
-        label = label_of(other)
-        if isinstance(label, float):
-            return left_empty  # numbers among the values: the others need no labels
-        if not is_not_judged(label):
-            words.append(label)
-    if not any(words):
+    if is_not_judged(value):
         return left_empty
-    return f"{left_empty}; {to_label(words)}"
+    return to_label([value, *values])
 
 
 def to_label(values: Iterable[Any]) -> str:
@@ -1494,24 +1456,12 @@ def to_label(values: Iterable[Any]) -> str:
     >>> "gain={'relevant': ..., 'no': ...}" in to_label(["relevant", "no", "relevant"])
     True
     """
-    distinct: dict[str, None] = {}
-    for value in values:
-        if not isinstance(value, str):
-            continue
-        text = value.strip()
-        if len(text) > LONGEST_LABEL:
-            continue
-        # With gains, "TRUE" is the label True.
-        if text and (text.lower() in FLAGS or isinstance(label_of(text), str)):
-            distinct[text] = None
-        if len(distinct) > MOST_SHOWN:
-            break  # there may be millions of values
-    if not distinct:
+    texts = dict.fromkeys(value.strip() for value in values if isinstance(value, str))
+    short = [text for text in texts if 0 < len(text) <= LONGEST_LABEL]
+    labels = [shown(text) for text in short if number_of_text(text) is None][:MOST_SHOWN]
+    if not labels:
         return f"give a number{mark('None', before=' or ')}"
-    labels = list(map(shown, distinct))[:MOST_SHOWN]
     gains = ", ".join(f"{label}: ..." for label in labels)
-    if len(distinct) > MOST_SHOWN:
-        gains += ", ..."
     without_quotes = {label[1:-1]: "..." for label in labels}
     call = mark("gain", without_quotes, said=f"gain={{{gains}}}")
     return f"for labels, give their gains, {call}"
@@ -1527,6 +1477,7 @@ Output = TypeVar("Output")
 # Scores per block: enough to make the cost of NumPy calls and of switching threads negligible, few
 # enough to fit into the last-level cache.
 SCORES_AT_A_TIME = 1 << 18
+EVERY = np.array(True)  # the mask of every document, which NumPy broadcasts
 PADDING = 1 << 13  # padding documents that are worth accepting for one block fewer
 # Freeing an array this large (31 MiB) raises glibc's mmap threshold, so later blocks reuse memory
 # instead of faulting it in page by page.
@@ -1619,7 +1570,7 @@ class _Block(NamedTuple):
     queries: slice | NDArray[np.intp]  # where their results go
     relevance: Array  # 0 if not judged
     score: Array  # -inf if not retrieved
-    judged: Mask | None  # None: all of them
+    judged: Mask  # or EVERY
 
     def query(self, row: int) -> int:
         """Return the index, among all queries, of a row of this block."""
@@ -1649,10 +1600,7 @@ def discounts(ranks: int, log_base: float = 2.0, discount: Discount = "log") -> 
         return np.asarray(DISCOUNT_FUNCTIONS[discount](rank, log_base))
     if callable(discount):
         values = _measure_scoring_answer("discount", "ranks", discount, rank)
-        if (problem := not_discounts(values)) is not None:
-            raise InputError(
-                f"the result of the function for ranks 1 to {ranks} {problem}", "discount"
-            )
+        check_discounts(values, f"the result of the function for ranks 1 to {ranks}")
         return values
     if len(discount) < ranks:
         raise InputError(
@@ -1669,25 +1617,19 @@ DISCOUNT_FUNCTIONS: dict[str, Callable[[NDArray[np.int64], float], Floats]] = {
 }
 
 
-def not_discounts(values: Floats) -> str | None:
-    """Return the reason why values cannot be the discounts of ranks 1, 2, 3, …; None if they can.
+def check_discounts(values: Floats, said: str) -> None:
+    """Raise an error for values that cannot be the discounts of ranks 1, 2, 3, and so on.
 
     If a discount rose, descending gains would not be the ideal order.
-
-    >>> not_discounts(np.array([1.0, 0.5, 0.7]))
-    'rises from 0.5 at rank 2 to 0.7 at rank 3'
     """
-    are_valid = np.isfinite(values) & (values >= 0)
+    before = np.append(np.finfo(np.float64).max, values)[:-1]
+    are_valid = (values >= 0) & (values <= before)
     if not are_valid.all():
         rank = int(np.argmin(are_valid)) + 1
-        return f"is {values[rank - 1]} at rank {rank}; discounts are finite and not negative"
-    if values.size and values[0] == 0:
-        return "is 0 at rank 1, so nothing counts"
-    rises = np.flatnonzero(values[1:] > values[:-1])
-    if rises.size:
-        rank = int(rises[0]) + 1
-        return f"rises from {values[rank - 1]} at rank {rank} to {values[rank]} at rank {rank + 1}"
-    return None
+        rule = "discounts are finite, not negative, and none is above the one before"
+        raise InputError(f"{said} has {values[rank - 1]} at rank {rank}; {rule}", "discount")
+    if (values[:1] == 0).any():
+        raise InputError(f"{said} has 0 at rank 1, so nothing counts", "discount")
 
 
 def measure_queries(
@@ -1732,11 +1674,8 @@ def measure_queries(
     # If a grid is searched, little more than its column maxima is read, so a block can be larger.
     size = SCORES_AT_A_TIME * max(1, min(grid_height(longest, len(definition.weight) + 1), 4))
     blocks = _measure_scoring_blocks(_Documents(relevance, score, judged, retrieved), offsets, size)
-    if score.size > 2 * size:
-        in_threads(measure_block, list(blocks))
-    else:
-        for block in blocks:
-            measure_block(block)
+    threads = None if score.size > 2 * size else 1
+    in_threads(measure_block, list(blocks), threads=threads)
     return values
 
 
@@ -1752,7 +1691,7 @@ def _measure_block(
         sums = _discounted_sums(ranked, ideal, ranks, definition)
         if definition.ideal == "full" and "IDCG" in sums:
             # The highest gain at every rank up to the cutoff, which may exceed the documents.
-            highest = ideal[:, 0] if ranks else np.zeros(len(ideal))
+            highest = ideal[:, :1].sum(axis=1)  # 0 without documents
             cutoffs = [k or ranks for k in definition.cutoffs]
             sums["IDCG"] = _sums_of_equal(highest, weight, cutoffs)
         for name, values in sums.items():
@@ -1838,22 +1777,20 @@ def _measure_scoring_blocks(
 
     Ragged queries are cut longest first.
     """
+    shape = documents.score.shape
     if offsets is not None:
         lengths = offsets[1:] - offsets[:-1]
-        longest = int(lengths[0]) if len(lengths) else 0
-        if (lengths == longest).all():
-            shape = (len(lengths), longest)
-            arrays: Any = (None if array is None else array.reshape(shape) for array in documents)
-            documents = _Documents(*arrays)
-            offsets = None
-    if offsets is None:
-        queries, longest = documents.score.shape
-        step = max(1, size // max(longest, 1))
-        for start in range(0, queries, step):
-            yield partial(_measure_scoring_block, documents, slice(start, min(start + step, queries)))
-        return
-    for queries in similar_lengths(lengths, size, PADDING):
-        yield partial(_padded, documents, queries, offsets[queries], lengths[queries])
+        shape = len(lengths), int(lengths.max(initial=0))
+        if (lengths < shape[1]).any():
+            for block in similar_lengths(lengths, size, PADDING):
+                yield partial(_padded, documents, block, offsets[block], lengths[block])
+            return
+        arrays: Any = (None if array is None else array.reshape(shape) for array in documents)
+        documents = _Documents(*arrays)
+    queries, longest = shape
+    step = max(1, size // max(longest, 1))
+    for start in range(0, queries, step):
+        yield partial(_measure_scoring_block, documents, slice(start, min(start + step, queries)))
 
 
 def similar_lengths(
@@ -1880,12 +1817,13 @@ def similar_lengths(
 def _measure_scoring_block(documents: _Documents, rows: slice) -> _Block:
     relevance, score, judged, retrieved = documents
     relevance, score = relevance[rows], score[rows]
+    is_judged = EVERY
     if judged is not None:
-        judged = judged[rows]
-        relevance = np.where(judged, relevance, 0)
+        is_judged = judged[rows]
+        relevance = np.where(is_judged, relevance, 0)
     if retrieved is not None:
         score = np.where(retrieved[rows], score, -np.inf)
-    return _Block(rows, relevance, score, judged)
+    return _Block(rows, relevance, score, is_judged)
 
 
 def _padded(
@@ -1916,12 +1854,11 @@ def _padded(
     relevance, score = padded(relevance), padded(score)
     if score.dtype.kind != "f":
         score = score.astype(np.float64)
-    is_judged = ~beyond
+    is_judged, unretrieved = ~beyond, beyond
     if judged is not None:
         is_judged &= padded(judged)
-    unretrieved = beyond
     if retrieved is not None:
-        unretrieved = beyond | ~padded(retrieved)
+        unretrieved |= ~padded(retrieved)
     np.copyto(relevance, relevance.dtype.type(0), where=~is_judged)
     np.copyto(score, -np.inf, where=unretrieved)
     return _Block(queries, relevance, score, is_judged)
@@ -1938,19 +1875,17 @@ def _gains_at_ranks(
     if score.dtype != np.float32:  # float32 is read twice as fast, without loss
         score = score.astype(np.float64, copy=False)
     ideal = ranked = gains[:, :0]
-    needs_ideal = definition.needs("nDCG", "IDCG")
-    if needs_ideal:
+    has_highest = gains
+    if definition.needs("nDCG", "IDCG"):
         ideal = _ideal_at_ranks(block, ranks, score, gains, lowest, definition.ideal)
+        if definition.ideal in ("judged", "full"):
+            has_highest = ideal[:, :1]  # faster to read
     if definition.needs("nDCG", "DCG", "CG"):
         ranked, highest = ranked_gains(score, gains, ranks, definition.ties)
     else:
         highest = float(score.max(initial=-np.inf))
-    if needs_ideal and definition.ideal not in ("retrieved", "truncated"):
-        most = ideal[:, :1].max(initial=0)  # the best of all documents
-    else:
-        most = gains.max(initial=0)
-    # NaN and infinity sort first, so these checks find them.
-    are_finite = highest < np.inf and most < np.inf and lowest > -np.inf
+    # NaN and infinity sort first, so this finds them.
+    are_finite = highest < np.inf and -np.inf < lowest <= has_highest.max(initial=0) < np.inf
     if ranks and not are_finite:
         _refuse(block, score, gains, definition.gain)
     return ranked, ideal
@@ -1962,9 +1897,7 @@ def _ideal_at_ranks(
     """Return the gain at ranks 1..``ranks`` in the ideal of some documents, as (queries, ranks)."""
     counted = None
     if documents == "retrieved":
-        counted = score > -np.inf
-        if block.judged is not None:
-            counted = block.judged & (score > -np.inf)
+        counted = block.judged & (score > -np.inf)
     elif lowest < 0:  # otherwise unjudged documents have the lowest gain, 0
         counted = block.judged
     if counted is None:
@@ -2003,45 +1936,33 @@ def _gains(block: _Block, gain: Gain, negative_relevance: str) -> tuple[Floats, 
     """
     is_linear = isinstance(gain, str) and gain == "linear"
     relevance = block.relevance
-    if not (is_linear and relevance.dtype == np.float32):
+    if not is_linear or relevance.dtype != np.float32:
         # Only float32 stays as it is, twice as fast to read and sort.
         relevance = relevance.astype(np.float64, copy=False)
     lowest = float(relevance.min(initial=0))
     if not lowest > -np.inf:
         raise block.invalid("relevance", ~np.isfinite(relevance), NOT_A_RELEVANCE)
-    negative = None
+    counted = block.judged
     if lowest < 0 and negative_relevance != "keep":
         negative = relevance < 0
         if negative_relevance == "raise":
             hint = hint_of_negative(relevance[negative])
             raise block.invalid("relevance", negative, "the relevance {value} is negative", hint)
+        counted = counted & ~negative
         relevance, lowest = np.maximum(relevance, 0), 0.0
     if isinstance(gain, str):
         gains = GAIN_FUNCTIONS[gain](relevance)
-        if not is_linear:
-            lowest = float(gains.min(initial=0))
-        return gains, lowest
+        return gains, lowest if is_linear else float(gains.min(initial=0))
     if callable(gain):
-        gains = _gains_by_function(block, gain, relevance)
+        if not np.isfinite(relevance).all():
+            raise block.invalid("relevance", ~np.isfinite(relevance), NOT_A_RELEVANCE)
+        counted = np.broadcast_to(counted, relevance.shape)
+        gains = np.zeros(relevance.shape)
+        gains[counted] = _measure_scoring_answer("gain", "relevances", gain, relevance[counted])
     else:
         gains = _gains_from_table(relevance, np.asarray(gain, np.float64))
-        if block.judged is not None:
-            gains[~block.judged] = 0
-    if negative is not None:
-        gains[negative] = 0
+        gains[~counted] = 0
     return gains, float(gains.min(initial=0))
-
-
-def _gains_by_function(block: _Block, gain: Callable[[Floats], Any], relevance: Floats) -> Floats:
-    """Return the gains that the user's function gives to the relevances of judged documents."""
-    if not np.isfinite(relevance).all():
-        raise block.invalid("relevance", ~np.isfinite(relevance), NOT_A_RELEVANCE)
-    judged = block.judged
-    if judged is None:
-        judged = np.ones(relevance.shape, bool)
-    gains = np.zeros(relevance.shape)
-    gains[judged] = _measure_scoring_answer("gain", "relevances", gain, relevance[judged])
-    return gains
 
 
 def _measure_scoring_exponential(relevance: Floats) -> Floats:
@@ -2074,8 +1995,6 @@ def _measure_scoring_answer(option: str, places: str, function: Callable[[Array]
         raise ValueError(f"{problem}: {raised}; {hint}") from error
     try:
         numbers = np.asarray(answer)
-    except ValueError:
-        numbers = np.empty(0, object)  # lists of different lengths
     except BaseException as error:
         raise_unless_of_values(error)
         raise ValueError(
@@ -2182,10 +2101,9 @@ Computed = TypeVar("Computed")
 CUTOFFS = mark("cutoffs", said="None for the whole list, or a list of these")
 LONGEST_IDEAL = 10**6  # the most documents in a full ideal
 
-# Checked options are remembered, for loops that score batch after batch.
-MOST_REMEMBERED = 256
-_REMEMBERED_TYPES = (str, int, bool, type(None))
-_REMEMBERED: dict[tuple[Any, ...], "Options"] = {}
+# Options of these types are remembered once checked, for loops that score batch after batch. They
+# are immutable; floats are excluded because 0.0 == -0.0.
+_REMEMBERED_TYPES = {str, int, bool, type(None)}
 
 # Where to find arguments that people try on other methods: hints for errors about unknown options.
 ELSEWHERE = {
@@ -2301,16 +2219,9 @@ class Options:
     @classmethod
     def parse(cls, **given: Any) -> "Options":
         """Check the options of `compute`; None means the convention's choice."""
-        # Only hashable, immutable values; floats are excluded because 0.0 == -0.0.
-        if not all(type(value) in _REMEMBERED_TYPES for value in given.values()):
-            return _parsed_options(given)
-        key = tuple((name, type(value), value) for name, value in given.items())
-        if key not in _REMEMBERED:
-            parsed = _parsed_options(given)
-            if len(_REMEMBERED) >= MOST_REMEMBERED:
-                _REMEMBERED.clear()
-            _REMEMBERED[key] = parsed
-        return _REMEMBERED[key]
+        if _REMEMBERED_TYPES.issuperset(map(type, given.values())):
+            return _remembered_options(**given)
+        return _parsed_options(**given)
 
     @classmethod
     def for_method(
@@ -2387,6 +2298,13 @@ class Options:
         return {name: self.scoring[name] for name in ("gain", "negative_relevance")}
 
     @property
+    def base_above(self) -> float:
+        """The bound that the base of the logarithm must exceed; -inf if there is no logarithm."""
+        if isinstance(self.discount, str):
+            return DISCOUNTS[self.discount].base_above
+        return -math.inf
+
+    @property
     def names(self) -> list[str]:
         """The names of all results."""
         return [name for name, _, _ in self.results]
@@ -2397,20 +2315,17 @@ class Options:
         chosen["gain"] = _function_name("gain", self.gain, LABELS)
         chosen["discount"] = _function_name("discount", self.discount, RANKS)
         chosen["judged_only"] = "removed" if self.judged_only else "0"
-        discount = DISCOUNTS.get(chosen["discount"])
-        if discount is None or discount.base_above is None:
+        if self.base_above < 0:
             del chosen["log_base"]  # no score depends on it
         if not excluding:
             del chosen["exclude_from"]
         parts = ["+".join(self.names)]
         for name, option in OPTIONS.items():
-            value: Any = chosen.get(name)
+            value = chosen.get(name)
             # What nearly all scores have in common is left out.
             if not option.said_as or value in (None, *option.unsaid):
                 continue
-            if not isinstance(value, str):
-                value = _plain_number(value)
-            parts.append(f"{option.said_as}:{value}")
+            parts.append(f"{option.said_as}:{value}".removesuffix(".0"))
         parts.append(f"v:{__version__}")
         if weighted:
             parts.append("weights:given")
@@ -2419,13 +2334,11 @@ class Options:
         return "|".join(parts)
 
 
-def _parsed_options(given: Mapping[str, Any]) -> Options:
+def _parsed_options(**given: Any) -> Options:
     """Check the convention, then the options in the order of the table, then all together."""
-    values = {name: option.default for name, option in OPTIONS.items()}
-    for name, value in given.items():
-        if name not in OPTIONS:
-            raise TypeError(f"unknown option {name[:100]}; the options are {', '.join(OPTIONS)}")
-        values[name] = value
+    for name in sorted(given.keys() - OPTIONS.keys()):
+        raise TypeError(f"unknown option {name[:100]}; the options are {', '.join(OPTIONS)}")
+    values = {name: option.default for name, option in OPTIONS.items()} | given
     convention = CONVENTIONS[_checked_option("convention", values["convention"])]
     checked = {}
     for name, option in OPTIONS.items():
@@ -2445,20 +2358,21 @@ def _parsed_options(given: Mapping[str, Any]) -> Options:
             other = _setting("ties", values["ties"])
             raise InputError(f"{meaning}, but {other} was given too; give one of the two")
         checked["ties"] = "last"
-    if isinstance(checked["discount"], str):
-        above = DISCOUNTS[checked["discount"]].base_above
-        if above is not None and checked["log_base"] <= above:
-            allowed = f"above {above:g} for {mark('discount', checked['discount'])}"
-            raise must_be("log_base", allowed, checked["log_base"])
     del checked["convention"]
     checked["is_order_given"] = values["score_order"] is not None
     options = Options(_with_cutoffs(measures, cutoffs), **checked)
+    if options.log_base <= options.base_above:
+        allowed = f"above {options.base_above:g} for {mark('discount', options.discount)}"
+        raise must_be("log_base", allowed, options.log_base)
     if options.ideal == "full":
         setting = "convention" if values["ideal"] is None else "ideal"
         _refuse_endless_ideal(options.cutoffs, mark(setting, values[setting]))
     if options.engine == "sklearn":
         _refuse_what_sklearn_lacks(values, options)
     return options
+
+
+_remembered_options = lru_cache(maxsize=256, typed=True)(_parsed_options)
 
 
 def _setting(name: str, value: Any) -> str:
@@ -2517,11 +2431,9 @@ def shows_options(function: Function) -> Function:
 
 def named_parameters(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
     """Return the parameters of a function by their names, without `*args` and `**options`."""
-    parameters = dict(inspect.signature(function).parameters)
-    for name, parameter in list(parameters.items()):
-        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-            del parameters[name]
-    return parameters
+    parameters = inspect.signature(function).parameters.values()
+    several = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    return {parameter.name: parameter for parameter in parameters if parameter.kind not in several}
 
 
 def result_name(measure: str, k: int | None) -> str:
@@ -2544,21 +2456,20 @@ def measure_of(name: str) -> str:
     return name.partition("@")[0]
 
 
-def choice(name: str, value: Any, choices: Sequence[str]) -> str:
-    """Return a value if it is one of several words; else the error names the nearest one."""
+def choice(name: str, value: Any, choices: Sequence[str], others: str = "") -> str:
+    """Return a value if it is one of several words; else the error names the nearest one.
+
+    The error also names what other values there may be.
+    """
     if isinstance(value, str) and value in choices:
         return str(value)
-    raise must_be(name, f"one of {_measure_options_quoted(choices)}", value, _nearest_word(value, choices))
+    word = nearest(shown(value).strip("'"), choices)
+    hint = f'did you mean "{word}"?' if word else ""
+    raise must_be(name, f"one of {_measure_options_quoted(choices)}{others}", value, hint)
 
 
 def _measure_options_quoted(words: Iterable[str]) -> str:
     return ", ".join(f'"{word}"' for word in words)
-
-
-def _nearest_word(value: Any, words: Iterable[str]) -> str:
-    """Return the hint of an error about a word: the one that was probably meant, if any."""
-    word = nearest(value, words) if isinstance(value, str) else ""
-    return f'did you mean "{word}"?' if word else ""
 
 
 def is_real(value: Any) -> bool:
@@ -2582,9 +2493,9 @@ def _is_finite(value: Any) -> bool:
 
 
 def between_0_and_1(name: str, value: Any, example: float) -> float:
-    """Return a level, such as a confidence level, above 0 and not too close to 1."""
-    # The quantile of a two-sided interval, (1 + level) / 2, must not round to 1.
-    if not 0 < real(value) < 1 or (1 + real(value)) / 2 == 1:
+    """Return a level, such as a confidence level, that is not too close to 0 or 1."""
+    # The quantile of a two-sided interval must not round to the median or to 1.
+    if not 0.5 < (1 + real(value)) / 2 < 1:
         raise must_be(name, f"between 0 and 1, such as {example}", value)
     return float(value)
 
@@ -2608,22 +2519,20 @@ def whole(name: str, value: Any, least: int, most: float = math.inf) -> int:
 
 def _refuse_endless_ideal(cutoffs: Sequence[int | None], setting: str) -> None:
     """Raise an error for cutoffs at which an ideal of k documents is infinite or too large."""
-    if None in cutoffs:
-        reason = "since its ideal has k documents of the highest gain"
-        raise InputError(f"{mark('k')} must be given for {setting}, {reason}")
-    longest = max(k or 0 for k in cutoffs)
+    longest = max(cutoffs, key=lambda k: k or math.inf)
+    reason = f"for {setting}, since its ideal has k documents"
+    if longest is None:
+        raise InputError(f"{mark('k')} must be given {reason}")
     if longest > LONGEST_IDEAL:
-        reason = "since its ideal has k documents"
-        raise must_be("k", f"at most {LONGEST_IDEAL:,} for {setting}, {reason}", longest)
+        raise must_be("k", f"at most {LONGEST_IDEAL:,} {reason}", longest)
 
 
 def refuse_unknown(
     options: Iterable[str], method: Callable[..., Any], lacks: Sequence[str] = ()
 ) -> None:
     """Raise a TypeError for an option that a method does not have."""
-    for name in options:
-        if name not in OF_COMPUTE or name in lacks:
-            raise _unknown_option(name, method, lacks)
+    for name in sorted(set(options) - set(OF_COMPUTE).difference(lacks)):
+        raise _unknown_option(name, method, lacks)
 
 
 def _unknown_option(name: str, method: Callable[..., Any], lacks: Sequence[str]) -> TypeError:
@@ -2631,9 +2540,8 @@ def _unknown_option(name: str, method: Callable[..., Any], lacks: Sequence[str])
     problem = f"{method.__name__} has no option {name[:100]}"
     if name in ELSEWHERE:
         return TypeError(f"{problem}; {ELSEWHERE[name]}")
-    options = dict.fromkeys([*named_parameters(method), *OF_COMPUTE])
-    for option in lacks:
-        options.pop(option, None)
+    known = dict.fromkeys([*named_parameters(method), *OF_COMPUTE])
+    options = [option for option in known if option not in lacks]
     similar = nearest(name, options)
     if similar:
         return TypeError(f"{problem}; did you mean {similar}?")
@@ -2658,8 +2566,7 @@ def _refuse_what_sklearn_lacks(values: Mapping[str, Any], options: Options) -> N
 
 
 def _is_list(value: Any) -> bool:
-    is_array = isinstance(value, np.ndarray) and value.ndim == 1
-    return is_array or isinstance(value, (list, tuple, range))
+    return isinstance(value, (list, tuple, range)) or np.ndim(value) == 1
 
 
 def _several(name: str, value: Any, check: Callable[[Any], Any]) -> tuple[Any, ...]:
@@ -2694,16 +2601,14 @@ def _with_cutoffs(
 
 
 def _measure_options_measure(name: Any) -> str:
-    if not isinstance(name, str):
-        return choice("measures", name, MEASURES)
-    measure, separator, cutoff = name.partition("@")
-    if not separator:
-        in_trec_eval = re.fullmatch(r"ndcg_cut[._]([0-9]+)", name)
+    if not isinstance(name, str) or "@" not in name:
+        in_trec_eval = re.fullmatch(r"'ndcg_cut[._]([0-9]+)'", shown(name))
         if in_trec_eval:
             raise InputError(f"{name} is nDCG@{in_trec_eval[1]} here", "measures")
         return choice("measures", name, MEASURES)
+    measure, _, cutoff = name.partition("@")
     # More digits than 18 do not fit into 64 bits, and Python refuses to read thousands.
-    if not re.fullmatch("[0-9]{1,18}", cutoff) or int(cutoff) < 1:
+    if not re.fullmatch("0*[1-9][0-9]{0,17}", cutoff):
         raise InputError(
             f"{mark('measures')} must have a positive integer after the @, as in nDCG@10; got "
             f"{shown(name)}"
@@ -2738,19 +2643,23 @@ def _ignore_index(value: Any) -> float | None:
     return float(value)
 
 
+def _word_list_or_function(name: str, value: Any, words: Sequence[str], listed: str) -> Any:
+    """Return a word, a list of finite numbers as an array, or a function."""
+    if isinstance(value, str):
+        return choice(name, value, words, f", {listed}")
+    if callable(value):
+        return value
+    if not _is_list(value) or not len(value) or not all(map(_is_finite, value)):
+        raise must_be(name, f"{_measure_options_quoted(words)}, {listed}", value)
+    return np.array(value, np.float64)
+
+
 def _gain(value: Any) -> Gain | Labels:
-    if isinstance(value, str) and value in GAINS:
-        return str(value)
     if isinstance(value, Mapping):
         return _gains_by_label(value)
-    if callable(value):
-        return cast(Gain, value)
-    gains = _listed_numbers(value)
-    if gains is not None:
-        return gains
     forms = mark("forms of gain", said="in a list or of any labels, {label: gain}, or a function")
-    allowed = f"{_measure_options_quoted(GAINS)}, the finite gains of labels 0, 1, 2, ... {forms}"
-    raise must_be("gain", allowed, value, _nearest_word(value, GAINS))
+    listed = f"the finite gains of labels 0, 1, 2, ... {forms}"
+    return cast(Gain, _word_list_or_function("gain", value, tuple(GAINS), listed))
 
 
 def _gains_by_label(given: Mapping[Any, Any]) -> Gain | Labels:
@@ -2780,28 +2689,11 @@ def _gains_by_label(given: Mapping[Any, Any]) -> Gain | Labels:
 
 
 def _discount(value: Any) -> Discount:
-    if isinstance(value, str):
-        return choice("discount", value, tuple(DISCOUNTS))
-    if callable(value):
-        return cast(Discount, value)
-    discounts = _listed_numbers(value)
-    reason = ""
-    if discounts is not None:
-        problem = not_discounts(discounts)
-        if problem is None:
-            return discounts
-        reason = f", which {problem}"
-    raise InputError(
-        f"{mark('discount')} must be {_measure_options_quoted(DISCOUNTS)}, a list of the discounts of rank 1, 2, "
-        f"3, ... or a function; got {shown(value)}{reason}"
-    )
-
-
-def _listed_numbers(value: Any) -> Floats | None:
-    """Return a list of finite numbers as an array; None for anything else."""
-    if not _is_list(value) or not len(value) or not all(map(_is_finite, value)):
-        return None
-    return np.array(value, np.float64)
+    listed = "a list of the discounts of rank 1, 2, 3, ... or a function"
+    discount = _word_list_or_function("discount", value, tuple(DISCOUNTS), listed)
+    if isinstance(discount, np.ndarray):
+        check_discounts(discount, "the list")
+    return cast(Discount, discount)
 
 
 def _plain_number(value: float) -> str:
@@ -3200,19 +3092,9 @@ TORCH_FLOATS_OF_NUMPY = ("torch.float16", "torch.float32", "torch.float64")
 
 
 def settled(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return arguments, with tensors and columns of other libraries converted with ``plain``.
-
-    A value that several arguments share is converted once.
-    """
-    foreign = {name: values for name, values in arguments.items() if not _is_plain(values)}
-    if not foreign:
-        return dict(arguments)
-    refuse_other_orders(foreign)
-    arrays: dict[int, Any] = {}  # by identity, since columns cannot be compared or hashed
-    for name, values in foreign.items():
-        if id(values) not in arrays:
-            arrays[id(values)] = plain(name, values)
-    return {name: arrays.get(id(values), values) for name, values in arguments.items()}
+    """Return arguments, with tensors and columns of other libraries converted with ``plain``."""
+    refuse_other_orders(arguments)
+    return {name: plain(name, values) for name, values in arguments.items()}
 
 
 def refuse_other_orders(arguments: Mapping[str, Any]) -> None:
@@ -3221,17 +3103,10 @@ def refuse_other_orders(arguments: Mapping[str, Any]) -> None:
     _refuse_other_index(arguments)
 
 
-def _is_plain(values: Any) -> bool:
-    """Return whether a value is a list, a dict, None or a NumPy array, which need no conversion."""
-    if type(values) is np.ndarray:
-        return values.dtype.names is None
-    return type(values) in (NoneType, list, tuple, dict)
-
-
 def _refuse_separate_queries(arguments: Mapping[str, Any]) -> None:
     """Raise an error for two database queries, whose rows have no common order."""
-    queries = {id(values): name for name, values in arguments.items() if is_database_query(values)}
-    for name in list(queries.values())[1:]:
+    queries = [name for name, values in arguments.items() if is_database_query(values)]
+    for name in queries[1:]:
         raise _separate_query(name, arguments[name])
 
 
@@ -3246,15 +3121,11 @@ def _refuse_other_index(arguments: Mapping[str, Any]) -> None:
     """Raise an error for a column of pandas whose index differs from that of the first."""
     indexes = {name: values.index for name, values in arguments.items() if _has_index(values)}
     for name, index in indexes.items():
-        first, first_index = next(iter(indexes.items()))
-        if index is not first_index and not index.equals(first_index):
-            raise InputError(
-                f"its index differs from the index of {first}, and rows are matched by position, "
-                "not by index; for lists in cells give .to_dict() of each, {query: list}, else "
-                "outer-join both tables by query and document, or, if rows are in the same order, "
-                "give .to_numpy() of each",
-                name,
-            )
+        first = next(iter(indexes))
+        if not index.equals(indexes[first]):
+            problem = f"its index differs from the index of {first}, and rows are matched by place"
+            hint = "outer-join both tables by query and document, or give .to_numpy() of each"
+            raise InputError(f"{problem}; {hint}", name)
 
 
 def is_database_query(values: Any) -> bool:
@@ -3276,11 +3147,9 @@ def is_spark(values: Any) -> bool:
 
 def listed(side: Any) -> Any:
     """Return a generator as a list; other values unchanged."""
-    if not isinstance(side, Iterator):
-        return side
-    if isinstance(side, io.IOBase) or is_database_query(side):
-        return side
-    return list(side)
+    if isinstance(side, Iterator) and not isinstance(side, (io.IOBase, pa.RecordBatchReader)):
+        return list(side)
+    return side
 
 
 def is_sparse(values: Any) -> bool:
@@ -3293,8 +3162,8 @@ def is_by_index(row: Any, by_position: bool = False) -> bool:
 
     Integers are ids if queries have ids too; by position they are the numbers of rows of a table.
     """
-    is_series = _has_index(row) and getattr(row, "ndim", 0) == 1
-    if not is_series or row.dtype.kind not in "iufb":
+    kind = getattr(getattr(row, "dtype", None), "kind", "O")
+    if not _has_index(row) or kind not in "iufb":
         return False
     if row.index.dtype.kind not in "iu":
         return True
@@ -3329,25 +3198,17 @@ def is_lazy(table: Any) -> bool:
 
 def name_of_column(column: Any) -> Any:
     """Return the name of a column of a DataFrame, or of its only one; None for other values."""
-    if hasattr(column, "name"):
-        return column.name
-    if hasattr(column, "column_name"):
-        return column.column_name
-    if is_lazy(column):
-        return None  # its names may take long
-    names = names_of_columns(column)
-    if names is not None and len(names) == 1:
-        return names[0]
-    return None
+    name = getattr(column, "name", getattr(column, "column_name", None))
+    if name is not None or is_lazy(column):  # whose names may take long
+        return name
+    names = names_of_columns(column) or []
+    return names[0] if len(names) == 1 else None
 
 
 def names_of_columns(table: Any) -> list[Any] | None:
     """Return the names of the columns of a DataFrame, a table or a Dataset; None if it has none."""
-    for attribute in ("column_names", "columns"):
-        names = getattr(table, attribute, None)
-        if names is not None and not callable(names):
-            return list(names)
-    return None
+    names = getattr(table, "column_names", getattr(table, "columns", None))
+    return None if names is None or callable(names) else list(names)
 
 
 def are_lists(side: Any) -> bool:
@@ -3494,7 +3355,7 @@ def converted(values: Any) -> Any:
         return _from_stream(values)
     if hasattr(values, "__arrow_c_array__"):
         return pa.array(values)
-    if _has_index(values) and values.ndim == 1 and values.dtype.kind == "f":
+    if _has_index(values) and values.dtype.kind == "f":
         return pa.array(values, from_pandas=True)  # NaN is a missing value, as in newer pandas
     if hasattr(values, "__array__"):
         return np.asarray(values)
@@ -3539,7 +3400,7 @@ def _from_dataset(dataset: Any) -> Any:
 
 def _from_column_of_dataset(column: Any) -> Any:
     source = column.source
-    if hasattr(source, "format") and source.format["type"] in (None, "arrow"):
+    if getattr(source, "format", {"type": "of a stream"})["type"] in (None, "arrow"):
         return type(column)(source.with_format("arrow"), column.column_name)[:]
     return converted(column[:])
 
@@ -3573,29 +3434,21 @@ def _masked_rows(values: Any) -> list[Any] | None:
 
 def _names_of_fields(values: Any) -> list[str]:
     """Return the names of the columns of a table; none for anything else."""
-    names = None
     if isinstance(values, ARROW) and pa.types.is_struct(values.type):
-        names = [field.name for field in values.type]
-    elif isinstance(values, np.ndarray):
-        names = values.dtype.names
-    elif hasattr(values, "with_format"):  # a Dataset
-        names = values.column_names
-    return list(names or ())  # which a Dataset may not know
+        return [field.name for field in values.type]
+    in_array = getattr(getattr(values, "dtype", None), "names", None)
+    # A Dataset may not know its names.
+    return list(getattr(values, "column_names", in_array) or ())
 
 
 def _only_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return the column of a table with a single column, not counting the pandas index."""
     if not pa.types.is_struct(column.type):
         return column
-    positions = []
-    for position, field in enumerate(column.type):
-        if not field.name.startswith("__index_level_"):
-            positions.append(position)
-    if len(positions) != 1:
+    names = [field.name for field in column.type if not field.name.startswith("__index_level_")]
+    if len(names) != 1:
         return column
-    (position,) = positions
-    chunks = [chunk.flatten()[position] for chunk in column.chunks]
-    return pa.chunked_array(chunks, column.type.field(position).type)
+    return column.flatten()[column.type.get_field_index(names[0])]
 
 
 # ndcg/measure/interrupts.py: Handle Ctrl-C and other signals in code that may catch or replace the errors they raise.
@@ -3664,6 +3517,665 @@ def tracked(items: Sequence[_Item], doing: str, unit: str) -> Iterator[_Item]:
         for item in items:
             yield item
             bar.update(1)
+
+
+# ndcg/inputs/columns.py: Read predictions or references from any library: values, queries, missing values and padding.
+
+# describes a query, by its index, and a document in it, by its position or None
+Place = Callable[[int, int | None], str]
+
+
+class Column(NamedTuple):
+    """Predictions or references, query after query."""
+
+    values: NDArray[Any]  # the values of the documents
+    offsets: NDArray[np.int64]  # the starts of the queries, from 0, and the end of the last one
+    present: Mask | None = None  # False for a missing value; None if none is missing
+    padding: Mask | None = None  # True for a value that marks padding; None if no value can
+
+    def reordered(self, order: Any, offsets: NDArray[np.int64]) -> "Column":
+        """Return the documents in another order, and with other offsets."""
+        present = taken(self.present, order)
+        padding = taken(self.padding, order)
+        return Column(self.values[order], offsets, present, padding)
+
+    def without_unretrieved(self, score_order: str) -> "Column":
+        """Return the same scores; in ascending order, inf marks a document not retrieved."""
+        if score_order == "descending":
+            return self
+        return self.only(self.values != np.inf)
+
+    def only(self, present: Mask) -> "Column":
+        """Return the same values; where a mask is False, they are missing."""
+        return self._replace(present=unless_all(in_both(present, self.present)))
+
+
+def taken(values: Any, rows: Any) -> Any:
+    """Return some rows of an array or a column; None if there is none."""
+    return None if values is None else values[rows]
+
+
+def in_both(mask: Mask, other: Mask | None) -> Mask:
+    """Return where both masks are True; one that is None is True everywhere."""
+    return mask if other is None else mask & other
+
+
+def unless_all(mask: Mask) -> Mask | None:
+    """Return a mask; None if it is True everywhere, as nearly all are."""
+    return None if mask.all() else mask
+
+
+def mask_of(rows: int, mask: Mask | None) -> Mask:
+    """Return the mask of so many rows, also if it is None, which is True everywhere."""
+    return np.ones(rows, bool) if mask is None else mask
+
+
+def offsets_of(lengths: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the starts of queries of these lengths, and the end of the last one.
+
+    >>> offsets_of([2, 0, 3]).tolist()
+    [0, 2, 2, 5]
+    """
+    offsets = np.zeros(len(lengths) + 1, np.int64)
+    np.add.accumulate(lengths, dtype=np.int64, out=offsets[1:])
+    return offsets
+
+
+def place_among(offsets: NDArray[np.int64], row: int) -> tuple[int, int]:
+    """Return the query of a document, and its position there, from its row among all documents.
+
+    >>> place_among(offsets_of([2, 0, 3]), 3)
+    (2, 1)
+    """
+    # Queries without documents start where the next one does; the last of them has the row.
+    query = int(np.searchsorted(offsets, row, side="right")) - 1
+    return query, int(row - offsets[query])
+
+
+def check_queries_equal(
+    queries: int, others: int, argument: str = "predictions", other: str = "references"
+) -> None:
+    """Raise an error if two arguments have different numbers of queries."""
+    if queries != others:
+        problem = f"{mark(argument)} and {other} differ in the number of queries"
+        raise InputError(f"{problem}, {queries} and {others}; give both for every query")
+
+
+# Formats
+
+
+def read_column(
+    argument: str,
+    values: Any,
+    ignore_index: float | None = None,
+    labels: Labels | None = None,
+    place: Place | None = None,
+) -> Column:
+    """Read values with a row for a query; text in them is one of the labels."""
+    values = _inputs_columns_combined(values)
+    if isinstance(values, pa.Array):
+        values, offsets = _values_of_lists(argument, values)
+        return _read(argument, values, offsets, place or numbered, ignore_index, labels)
+    if isinstance(values, np.ndarray):
+        if values.dtype.kind not in TEXTS_AND_OBJECTS:
+            return _from_array(argument, values, ignore_index)
+        values = values.tolist()  # None if masked
+    if not isinstance(values, (list, tuple)):
+        raise InputError(
+            f"{mark(argument)} must hold one list of documents per query: nested lists, a 2-D "
+            "array or tensor, a list of 1-D arrays, a column of lists, a mapping or a TREC file; "
+            f"got {type(values).__name__}"
+        )
+    if set(map(type, values)) <= {list, tuple}:
+        return _from_lists(argument, values, ignore_index, labels)
+    return _from_rows(argument, values, ignore_index, labels)
+
+
+def read_flat_column(
+    argument: str,
+    values: Any,
+    place: Place,
+    ignore_index: float | None = None,
+    labels: Labels | None = None,
+) -> Column:
+    """Read values with a row for a document, as if all belonged to one query.
+
+    Text in them is one of the labels.
+    """
+    values = _inputs_columns_combined(values)
+    if is_one_column(values):
+        values = values.reshape(-1)
+    _refuse_nested(argument, values)
+    offsets = offsets_of([len(values)])
+    return _read(argument, values, offsets, place, ignore_index, labels, in_column=True)
+
+
+def _refuse_nested(argument: str, values: Any) -> None:
+    """Raise an error for values that are not one per document."""
+    is_sequence = isinstance(values, (list, tuple, np.ndarray, pa.Array))
+    if is_sequence and getattr(values, "ndim", 1) == 1:
+        if len(values) == 0 or not are_lists(values[:1]):
+            return
+    form: Any = getattr(values, "type", type(values).__name__)
+    if isinstance(values, np.ndarray):
+        form = f"shape {values.shape}"
+    elif isinstance(values, (list, tuple)):
+        form = f"lists such as {shown(values[0])}"
+    problem = f"{mark(argument)} must be flat, one number per document"
+    raise InputError(f"{problem}; got {form}{logits_hint(argument, values)}")
+
+
+def _read(
+    argument: str,
+    values: Any,
+    offsets: NDArray[np.int64],
+    place: Place,
+    ignore_index: float | None,
+    labels: Labels | None,
+    in_column: bool = False,
+) -> Column:
+    """Read values of several queries, one after the other, in an array, a list or Arrow's array."""
+    if isinstance(values, pa.Array):
+        values = _array_of_arrow(values)
+    if isinstance(values, np.ndarray):
+        if values.dtype.kind not in TEXTS_AND_OBJECTS:
+            return _of_array(argument, values, offsets, ignore_index)
+        values = values.tolist()  # None if masked
+    return read_numbers(
+        argument, [values], offsets, place, ignore_index, labels, in_column=in_column
+    )
+
+
+def _of_array(
+    argument: str, values: NDArray[Any], offsets: NDArray[np.int64], ignore_index: float | None
+) -> Column:
+    """Read an array of the values of several queries."""
+    present = ~np.ma.getmaskarray(values) if np.ma.is_masked(values) else None
+    numbers = numeric_array(argument, values)
+    return Column(numbers, offsets, present, is_padding(values, ignore_index))
+
+
+def _array_of_arrow(values: pa.Array) -> Any:
+    """Return numbers as an array, which is masked where they are null; others as a list."""
+    if pa.types.is_null(values.type):  # all values are missing
+        values = values.cast(pa.float64())
+    elif pa.types.is_decimal(values.type):
+        with suppress(pa.ArrowInvalid):  # reading one by one raises the error
+            values = without_decimals(values)
+    is_truth = pa.types.is_boolean(values.type)
+    if not (is_truth or pa.types.is_integer(values.type) or pa.types.is_floating(values.type)):
+        return values.to_pylist()
+    if not values.null_count:
+        return values.to_numpy(zero_copy_only=False)
+    mask = values.is_null().to_numpy(zero_copy_only=False)
+    numbers = values.fill_null(False if is_truth else 0).to_numpy(zero_copy_only=False)
+    return np.ma.MaskedArray(numbers, mask)
+
+
+def logits_hint(argument: str, values: Any) -> str:
+    """Return the hint for an error on two logits per document; an empty string for other values.
+
+    >>> logits_hint("predictions", np.zeros((8, 1)))
+    ''
+    """
+    if argument != "predictions" or getattr(values, "shape", ())[1:] != (2,):
+        return ""
+    way = "give the difference of two logits, logits[:, 1] - logits[:, 0]"
+    return f"; {way}, in a Trainer by preprocess_logits_for_metrics (docs/training.md)"
+
+
+def _inputs_columns_combined(values: Any) -> Any:
+    """Combine the chunks of an Arrow column into one array; return other values unchanged."""
+    if not isinstance(values, pa.ChunkedArray):
+        return values
+    if values.num_chunks == 1:
+        return values.chunk(0)  # without a copy
+    return values.combine_chunks()
+
+
+TEXTS_AND_OBJECTS = "OUT"  # kinds of types of arrays that are read as lists
+
+
+def _one_query(argument: str, values: Any) -> Any:
+    """Return one query of a list, an array of another library as a NumPy array."""
+    values = _inputs_columns_combined(plain_in_order(argument, values))
+    return _array_of_arrow(values) if isinstance(values, pa.Array) else values
+
+
+def _from_array(argument: str, values: NDArray[Any], ignore_index: float | None) -> Column:
+    """Read a 2-D array, without a copy if its rows are contiguous."""
+    if values.ndim != 2:
+        problem = f"{mark(argument)} must be 2-D, one row of documents per query"
+        hint = NOT_NESTED if values.ndim == 1 else ""
+        raise InputError(f"{problem}; got {values.ndim}-D of shape {values.shape}", hint=hint)
+    offsets = np.arange(len(values) + 1) * values.shape[1]
+    # copied only if rows are not adjacent in memory
+    return _of_array(argument, np.ravel(values), offsets, ignore_index)
+
+
+def _from_rows(
+    argument: str,
+    rows: Sequence[Any],
+    ignore_index: float | None,
+    labels: Labels | None = None,
+) -> Column:
+    """Read one array of any library, or one list, per query."""
+    if not all(issubclass(kind, np.ndarray) for kind in set(map(type, rows))):
+        rows = [_one_query(f"{argument}: query {query}", row) for query, row in enumerate(rows)]
+    types = {getattr(row, "dtype", None) for row in rows}
+    if any(dtype is None or dtype.kind in TEXTS_AND_OBJECTS for dtype in types):
+        return _from_lists(argument, rows, ignore_index, labels)
+    for query, row in enumerate(rows):
+        if row.ndim != 1:
+            problem = f"must be a 1-D array of documents; got {row.ndim}-D"
+            outputs = "np.stack([output[:, 1] for output in predictions], axis=1)"
+            hint = f"of predict_proba with several outputs, give {outputs}"
+            raise InputError(problem, argument, f"query {query}", hint=hint)
+    kinds = set(map(type, rows))
+    if len(types) == 1 and Widened not in kinds:
+        offsets = offsets_of(np.fromiter(map(len, rows), np.int64))
+        concatenated = _inputs_columns_concatenated if kinds == {np.ndarray} else np.ma.concatenate
+        return _of_array(argument, concatenated(rows), offsets, ignore_index)
+    column = _from_lists(argument, rows, None, labels)
+    if ignore_index is None:
+        return column
+    # Padding is compared in the type of its row, which is not the type of all values.
+    return column._replace(padding=np.concatenate([is_padding(row, ignore_index) for row in rows]))
+
+
+def _inputs_columns_concatenated(arrays: Sequence[Any]) -> NDArray[Any]:
+    """Concatenate arrays of one type by their bytes, which is faster if they are short."""
+    with suppress(TypeError, BufferError):  # raised for arrays with strides
+        return np.frombuffer(b"".join(arrays), arrays[0].dtype)
+    return np.concatenate(arrays)
+
+
+def _values_of_lists(argument: str, lists: pa.Array) -> tuple[pa.Array, NDArray[np.int64]]:
+    """Return the values in an Arrow array of lists, without a copy, and their offsets."""
+    if not any(is_kind(lists.type) for is_kind in KINDS_OF_LISTS):
+        kind = shown(str(lists.type))[1:-1]
+        problem = f"{mark(argument)} must be a column of lists, one per query; got {kind}"
+        raise InputError(f"{problem}; for a row per document give {mark('query_ids')}")
+    if lists.null_count:
+        query = int(np.flatnonzero(lists.is_null())[0])
+        hint = "give a list, empty if nothing was retrieved or judged"
+        raise InputError(f"query {query} is None; {hint}", argument)
+    return lists.flatten(), offsets_of(pc.list_value_length(lists).to_numpy(zero_copy_only=False))
+
+
+def without_decimals(values: "pa.Array | pa.ChunkedArray") -> "pa.Array | pa.ChunkedArray":
+    """Return a column of decimals as integers if all are whole, else as the nearest floats.
+
+    A column of DuckDB's HUGEINT is one of whole decimals.
+
+    >>> without_decimals(pa.array([Decimal("0.1"), None])).to_pylist()
+    [0.1, None]
+
+    Raises:
+        pa.ArrowInvalid: it has integers beyond 2**53 among others that are not whole, or beyond 64
+            bits.
+    """
+    for kind in (pa.int64(), pa.uint64()):
+        with suppress(pa.ArrowInvalid):
+            return values.cast(kind)
+    # A direct cast may miss the nearest float.
+    floats = values.cast(pa.string()).cast(pa.float64())
+    if beyond_2_53(pc.drop_null(floats).to_numpy(zero_copy_only=False)).any():
+        raise pa.ArrowInvalid("float64 would round integers")
+    return floats
+
+
+NOT_NESTED = (
+    f"for a single query, wrap it in a list, for a row per document give {mark('query_ids')}"
+)
+KINDS_OF_LISTS = (
+    pa.types.is_list,
+    pa.types.is_large_list,
+    pa.types.is_fixed_size_list,
+    pa.types.is_list_view,
+    pa.types.is_large_list_view,
+)
+
+
+def value_type(kind: pa.DataType) -> pa.DataType:
+    """Return the type of the values of a column, also if it is a dictionary."""
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
+
+
+def _from_lists(
+    argument: str,
+    rows: Sequence[Any],
+    ignore_index: float | None,
+    labels: Labels | None,
+) -> Column:
+    """Read nested lists of numbers and None, of which some may be arrays."""
+    if not set(map(type, rows)) <= {list, tuple}:
+        rows = [_list_of_query(argument, query, row) for query, row in enumerate(rows)]
+    offsets = offsets_of(np.fromiter(map(len, rows), np.int64))
+    return read_numbers(argument, rows, offsets, ignore_index=ignore_index, labels=labels)
+
+
+def _list_of_query(argument: str, query: int, row: Any) -> Sequence[Any]:
+    """Return the values of a query as a list, with None for masked ones."""
+    if isinstance(row, np.ndarray):
+        row = row.tolist()
+    if isinstance(row, (list, tuple)):
+        return row
+    problem = f"must be a list of documents; got {shown(row)}"
+    raise InputError(f"{problem}; {NOT_NESTED}", argument, f"query {query}")
+
+
+# Numbers
+
+
+MANY = 1 << 9  # fewer numbers are read faster one by one
+
+
+def numbered(query: int, position: int | None) -> str:
+    """Describe a place in rankings that have no ids."""
+    return f"query {query}, position {position}"
+
+
+def read_numbers(
+    argument: str,
+    rows: Sequence[Sequence[Any]],
+    offsets: NDArray[np.int64],
+    place: Place = numbered,
+    ignore_index: float | None = None,
+    labels: Labels | None = None,
+    kinds: Set[type] | None = None,
+    in_column: bool = False,
+) -> Column:
+    """Read numbers and None of several queries, one after the other, in lists of any lengths.
+
+    Text is one of the labels. Without labels, text of a number is this number in the column of a
+    table, but not in a list or a mapping, where it may be an id. The types of all numbers are
+    `kinds`, if they are known. It is an error if a value would be rounded.
+    """
+    if offsets[-1] >= MANY:
+        column = _plain_numbers(rows, offsets, ignore_index, kinds)
+        if column is not None:
+            return column
+    values = list(chain.from_iterable(rows))
+    # NumPy finds a common type, in which some numbers may be rounded: `_holds_all` tells.
+    try:
+        array = np.array(values)
+    except BaseException as error:  # noqa: BLE001 - of any library: not all are plain numbers
+        raise_unless_of_values(error)
+        array = np.empty(0, object)
+    present = None
+    if not _holds_all(array):
+        array, present = _inputs_columns_one_by_one(argument, values, offsets, place, labels, in_column)
+    return Column(array, offsets, present, is_padding(array, ignore_index))
+
+
+def _plain_numbers(
+    rows: Sequence[Sequence[Any]],
+    offsets: NDArray[np.int64],
+    ignore_index: float | None,
+    kinds: Set[type] | None,
+) -> Column | None:
+    """Return plain numbers and None, read all at once; None if some have other types.
+
+    None, too, if some would be rounded.
+    """
+    first = next((value for value in chain.from_iterable(rows) if value is not None), None)
+    if type(first) not in (int, float):  # bools are not integers here
+        return None
+    try:
+        types = kinds or _types_of_numbers(rows)
+        if types == {int}:
+            # Grades are small, and bytes are the fastest way to read them.
+            with suppress(ValueError):  # integers that do not fit into a byte
+                array = np.frombuffer(b"".join(map(bytes, rows)), np.uint8).astype(np.int64)
+                return Column(array, offsets, padding=is_padding(array, ignore_index))
+        if types <= {int, float, NoneType}:
+            number_type = pa.float64() if float in types else pa.int64()
+            numbers = pa.array(rows, pa.large_list(number_type)).flatten()
+            return _of_array("", _array_of_arrow(numbers), offsets, ignore_index)
+    except BaseException as error:  # noqa: BLE001 - reading one by one raises the error
+        raise_unless_of_values(error)
+    return None
+
+
+def _types_of_numbers(rows: Sequence[Sequence[Any]]) -> set[type]:
+    """Return the types of numbers, or only the type of their sum, which depends on all types."""
+    try:
+        with np.errstate(all="ignore"):
+            return {type(sum(map(sum, rows)))}
+    except TypeError:  # because of a None
+        return set(map(type, chain.from_iterable(rows)))
+
+
+def _holds_all(array: NDArray[Any]) -> bool:
+    """Return whether NumPy stored all numbers exactly, although they may have several types."""
+    if array.ndim != 1 or array.dtype.kind not in "biuf" or array.dtype.itemsize > 8:
+        return False
+    if array.dtype.kind != "f" or float(np.abs(array).max(initial=0)) < 2**53:
+        return True
+    return not (beyond_2_53(array) | np.isnan(array)).any()  # NumPy turns masked numbers into NaN
+
+
+def _inputs_columns_one_by_one(
+    argument: str,
+    given: list[Any],
+    offsets: NDArray[np.int64],
+    place: Place,
+    labels: Labels | None,
+    in_column: bool,
+) -> tuple[NDArray[Any], Mask | None]:
+    """Return numbers as an array, and a mask that is False for None; reject other values.
+
+    Rounding is rejected too.
+    """
+
+    def refused(row: int, problem: str) -> InputError:
+        where = place(*place_among(offsets, row))
+        return InputError(f"{where}: {shown(given[row])} {problem}", argument)
+
+    values = _python_values(given, labels, in_column)
+    mask = unless_all(np.array([value is not None for value in values], bool))
+    values = [0 if value is None else value for value in values]
+    kinds = set(map(type, values))
+    wrong = {kind for kind in kinds if not _inputs_columns_is_number(kind)}
+    if wrong:
+        row = next(row for row, value in enumerate(values) if type(value) in wrong)
+        raise refused(row, _not_a_number(argument, given, values[row], labels))
+    # Without None, NumPy may store them exactly.
+    array = np.array(values)
+    if _holds_all(array):
+        return array, mask
+    integers = _integers(values, kinds)
+    if integers is not None:
+        return integers, mask
+    floats = _nearest_floats(values)
+    rounded = _first_rounded(values, floats)
+    if rounded is not None:
+        raise refused(rounded, "would be rounded; give floats, or all integers of at most 64 bits")
+    return floats, mask
+
+
+def _python_values(values: list[Any], labels: Labels | None, in_column: bool) -> list[Any]:
+    """Return values, of which text and numbers of other libraries become Python's numbers."""
+    kinds = set(map(type, values)) - {NoneType}
+    foreign = {kind for kind in kinds if not _inputs_columns_is_number(kind)}
+    if not foreign:
+        return values
+    values = [number(value) if type(value) in foreign else value for value in values]
+    if labels is not None and in_column:
+        # An empty cell is no label, as in files.
+        values = [None if value == "" else value for value in values]
+    if labels is not None:
+        return labels.numbers(values)
+    if in_column:
+        return list(map(as_number, values))
+    return values
+
+
+def _integers(values: list[Any], kinds: Set[type]) -> NDArray[Any] | None:
+    """Return integers of at most 64 bits as an array; None for other numbers."""
+    if not all(issubclass(kind, Integral) for kind in kinds):
+        return None
+    lowest, highest = min(values), max(values)
+    for dtype in (np.int64, np.uint64):
+        if np.iinfo(dtype).min <= lowest and highest <= np.iinfo(dtype).max:
+            return np.array(values, dtype)
+    return None
+
+
+def _nearest_floats(values: list[Any]) -> NDArray[np.float64]:
+    """Return numbers as floats, inf for an integer that is too large."""
+    try:
+        return np.array(values, np.float64)
+    except OverflowError:
+        return np.array([float(value) if abs(value) < 2**1023 else math.inf for value in values])
+
+
+def _first_rounded(values: list[Any], floats: NDArray[Any]) -> int | None:
+    """Return the row of the first number that a float does not hold exactly."""
+    for row, (value, nearest) in enumerate(zip(values, floats.tolist(), strict=True)):
+        exact = int(value) if isinstance(value, Integral) else value
+        is_nan = exact != exact
+        if nearest != exact and not is_nan:
+            return row
+    return None
+
+
+NONE_INSTEAD = "give None where nobody judged"
+
+
+def _not_a_number(argument: str, values: Iterable[Any], value: Any, labels: Labels | None) -> str:
+    """Return why a value is refused; for text in place of a relevance, what to write for labels."""
+    if not argument.startswith("references") or not isinstance(value, str):
+        return f"is not a number; give a number{mark('None', before=' or ')}"
+    if labels is None:
+        return f"is not a number; {instead_of_text(value, values, NONE_INSTEAD)}"
+    return labels.unknown(value)
+
+
+def _inputs_columns_is_number(kind: type) -> bool:
+    return issubclass(kind, Real) and not issubclass(kind, np.timedelta64)
+
+
+def number(value: Any) -> Any:
+    """Convert a Decimal, or a number of another library such as a 0-d tensor, to Python's.
+
+    A masked number is None.
+
+    >>> number(np.ma.masked), number(np.array(0.5)), number(Decimal("0.5")), number("0.5")
+    (None, 0.5, 0.5, '0.5')
+    """
+    try:
+        if isinstance(value, Decimal):
+            return whole_or_float(value)
+        array = converted(value)
+        if not isinstance(array, np.ndarray) or array.ndim > 0:
+            return value
+        if np.ma.is_masked(array):
+            return None
+        return numeric_array("number", array).item()
+    except BaseException as error:  # noqa: BLE001 - of any library: it is not a number
+        raise_unless_of_values(error)
+        return value
+
+
+def whole_or_float(value: Decimal) -> float:
+    """Return a decimal as an integer if it is whole, else as the nearest float.
+
+    An integer loses no digit.
+    """
+    if value.is_finite() and value == value.to_integral_value():
+        return int(value)
+    return float(value)
+
+
+def as_number(value: Any) -> Any:
+    """Return text that is a number as this number; other values unchanged.
+
+    >>> as_number("0.5"), as_number("high"), as_number(2)
+    (0.5, 'high', 2)
+    """
+    if not isinstance(value, str):
+        return value
+    number = number_of_text(value)
+    return value if number is None else number
+
+
+def in_dtype(scores: NDArray[Any], score_dtype: str) -> NDArray[Any]:
+    """Return scores in the type in which they are compared; too large ones become infinite.
+
+    >>> in_dtype(np.array([1.00000001, 1.0, 1e39]), "float32").tolist()
+    [1.0, 1.0, inf]
+    """
+    if score_dtype == "given":
+        return scores
+    with np.errstate(over="ignore"):
+        return scores.astype(score_dtype, copy=False)
+
+
+def negated(scores: NDArray[Any]) -> NDArray[Any]:
+    """Return scores in the opposite order: their negatives, or complements of large integers.
+
+    >>> negated(np.array([7, 0], np.uint8)).tolist()
+    [-7, 0]
+    >>> negated(np.array([2**64 - 1, 2**63], np.uint64)).tolist()
+    [0, 9223372036854775807]
+    """
+    if scores.dtype.kind == "f":
+        return -scores
+    if int(scores.min(initial=0)) > -(2**63) and int(scores.max(initial=0)) < 2**63:
+        return -scores.astype(np.int64)
+    # A negative of these would be beyond 64 bits; complements have the same order.
+    return ~scores
+
+
+def beyond_2_53(values: NDArray[Any]) -> Mask:
+    """Return a mask of integers that float64 may not tell apart from their neighbors."""
+    if values.dtype.kind != "f":
+        return (values >= 2**53) | (values <= -(2**53))
+    if values.dtype != np.float64:  # narrower floats were not rounded
+        return np.zeros(values.shape, bool)
+    size = np.abs(values)
+    return np.asarray((size >= 2**53) & (size < math.inf))
+
+
+def numeric_array(argument: str, values: NDArray[Any]) -> NDArray[Any]:
+    """Return the array without its mask, if its values are real numbers of at most 64 bits."""
+    if _is_narrow(values.dtype):
+        values = values.astype(np.float32)
+    if values.dtype.kind not in "biuf" or values.dtype.itemsize > 8:
+        problem = f"{mark(argument)} must hold real numbers of at most 64 bits"
+        raise InputError(f"{problem}; got {values.dtype}")
+    return np.asarray(values, values.dtype.newbyteorder("="))
+
+
+# Padding, compared in the original type of an array
+
+
+def is_padding(values: NDArray[Any], ignore_index: float | None) -> Mask | None:
+    """Return a mask of padding, values equal to `ignore_index`; None if there is no `ignore_index`.
+
+    It is rounded to the type of the values.
+
+    >>> is_padding(np.array([1, 1e30], np.float32), 1e30).tolist()
+    [False, True]
+    """
+    if ignore_index is None:
+        return None
+    with np.errstate(over="ignore"):  # a float that is too large for the type becomes infinite
+        if isinstance(values, Widened):
+            ignore_index = values.rounded(ignore_index)
+        elif _is_narrow(values.dtype):
+            ignore_index = float(np.asarray(ignore_index, np.float64).astype(values.dtype))
+            values = np.asarray(values).astype(np.float32)
+        elif values.dtype == bool:  # NumPy compares bools with 64-bit integers only
+            values = np.asarray(values).view(np.uint8)
+        return np.asarray(np.asarray(values) == ignore_index)
+
+
+def _is_narrow(dtype: np.dtype[Any]) -> bool:
+    """Return whether it is a float type of JAX or TensorFlow that float32 holds exactly."""
+    return dtype.isbuiltin == 2 and dtype.name.startswith(("bfloat16", "float8"))
 
 
 # ndcg/inputs/ids.py: Ids: which values are ids, and the ids of rows as indices into the distinct ids.
@@ -4046,9 +4558,9 @@ def index_among(ids: Any, among: Any) -> RowNumbers:
     >>> index_among(pa.array([1, 7]), pa.array([5, 7], pa.int8())).tolist()
     [-1, 1]
     """
-    if isinstance(ids, list) or isinstance(among, list):
+    if isinstance(ids, list):
         index = dict(zip(as_list(among), count(), strict=False))
-        return np.array([index.get(value, -1) for value in as_list(ids)], np.int64)
+        return np.array([index.get(value, -1) for value in ids], np.int64)
     if family(ids.type) != family(among.type):
         return np.full(len(ids), -1, np.int64)
     if pa.types.is_timestamp(among.type):
@@ -4059,9 +4571,7 @@ def index_among(ids: Any, among: Any) -> RowNumbers:
     elif ids.type != among.type:  # compared as bytes, whatever their widths
         ids = _as_bytes(ids)
         among = _as_bytes(among)
-    indices = pc.index_in(ids, among)
-    if indices.null_count:
-        indices = indices.fill_null(-1)
+    indices = pc.index_in(ids, among).fill_null(-1)
     return np.asarray(indices.to_numpy().astype(np.int64))
 
 
@@ -4102,733 +4612,6 @@ def ordinals(ids: "pa.Array | pa.ChunkedArray") -> RowNumbers:
         ids = ids.cast(pa.large_string())
     ranks = pc.rank(ids, sort_keys="ascending", tiebreaker="dense")
     return np.asarray(ranks.to_numpy().astype(np.int64))
-
-
-# ndcg/inputs/columns.py: Read predictions or references from any library: values, queries, missing values and padding.
-
-# describes a query, by its index, and a document in it, by its position or None
-Place = Callable[[int, int | None], str]
-
-
-class Column(NamedTuple):
-    """Predictions or references, query after query."""
-
-    values: NDArray[Any]  # the values of the documents
-    offsets: NDArray[np.int64]  # the starts of the queries, from 0, and the end of the last one
-    present: Mask | None = None  # False for a missing value; None if none is missing
-    padding: Mask | None = None  # True for a value that marks padding; None if no value can
-
-    def reordered(self, order: Any, offsets: NDArray[np.int64]) -> "Column":
-        """Return the documents in another order, and with other offsets."""
-        present = taken(self.present, order)
-        padding = taken(self.padding, order)
-        return Column(self.values[order], offsets, present, padding)
-
-    def without_unretrieved(self, score_order: str) -> "Column":
-        """Return the same scores; in ascending order, inf marks a document not retrieved."""
-        if score_order == "descending":
-            return self
-        return self.only(self.values != np.inf)
-
-    def only(self, present: Mask) -> "Column":
-        """Return the same values; where a mask is False, they are missing."""
-        return self._replace(present=unless_all(in_both(present, self.present)))
-
-
-def taken(values: Any, rows: Any) -> Any:
-    """Return some rows of an array or a column; None if there is none."""
-    return None if values is None else values[rows]
-
-
-def in_both(mask: Mask, other: Mask | None) -> Mask:
-    """Return where both masks are True; one that is None is True everywhere."""
-    return mask if other is None else mask & other
-
-
-def unless_all(mask: Mask) -> Mask | None:
-    """Return a mask; None if it is True everywhere, as nearly all are."""
-    return None if mask.all() else mask
-
-
-def mask_of(rows: int, mask: Mask | None) -> Mask:
-    """Return the mask of so many rows, also if it is None, which is True everywhere."""
-    return np.ones(rows, bool) if mask is None else mask
-
-
-def offsets_of(lengths: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the starts of queries of these lengths, and the end of the last one.
-
-    >>> offsets_of([2, 0, 3]).tolist()
-    [0, 2, 2, 5]
-    """
-    offsets = np.zeros(len(lengths) + 1, np.int64)
-    np.add.accumulate(lengths, dtype=np.int64, out=offsets[1:])
-    return offsets
-
-
-def place_among(offsets: NDArray[np.int64], row: int) -> tuple[int, int]:
-    """Return the query of a document, and its position there, from its row among all documents.
-
-    >>> place_among(offsets_of([2, 0, 3]), 3)
-    (2, 1)
-    """
-    # Queries without documents start where the next one does; the last of them has the row.
-    query = int(np.searchsorted(offsets, row, side="right")) - 1
-    return query, int(row - offsets[query])
-
-
-def check_queries_equal(
-    queries: int, others: int, argument: str = "predictions", other: str = "references"
-) -> None:
-    """Raise an error if two arguments have different numbers of queries."""
-    if queries != others:
-        problem = f"{mark(argument)} and {other} differ in the number of queries"
-        raise InputError(f"{problem}, {queries} and {others}; give both for every query")
-
-
-# Formats
-
-
-def read_column(
-    argument: str,
-    values: Any,
-    ignore_index: float | None = None,
-    labels: Labels | None = None,
-    place: Place | None = None,
-) -> Column:
-    """Read values with a row for a query; text in them is one of the labels."""
-    values = _inputs_columns_combined(values)
-    if isinstance(values, pa.Array):
-        return _from_arrow(argument, values, ignore_index, labels, place)
-    if isinstance(values, np.ndarray):
-        if values.dtype.kind not in TEXTS_AND_OBJECTS:
-            return _from_array(argument, values, ignore_index)
-        values = values.tolist()  # None if masked
-    if not isinstance(values, (list, tuple)):
-        raise InputError(
-            f"{mark(argument)} must hold one list of documents per query: nested lists, a 2-D "
-            "array or tensor, a list of 1-D arrays, a column of lists, a mapping or a TREC file; "
-            f"got {type(values).__name__}"
-        )
-    if set(map(type, values)) <= {list, tuple}:
-        return _from_lists(argument, values, ignore_index, labels)
-    if not _are_arrays(values):
-        values = [_one_query(f"{argument}: query {query}", row) for query, row in enumerate(values)]
-    if _are_arrays(values):
-        return _from_arrays(argument, values, ignore_index, labels)
-    return _from_lists(argument, _as_lists(argument, values), ignore_index, labels)
-
-
-def _are_arrays(rows: Sequence[Any]) -> bool:
-    return all(issubclass(kind, np.ndarray) for kind in set(map(type, rows)))
-
-
-def read_flat_column(
-    argument: str,
-    values: Any,
-    place: Place,
-    ignore_index: float | None = None,
-    labels: Labels | None = None,
-) -> Column:
-    """Read values with a row for a document, as if all belonged to one query.
-
-    Text in them is one of the labels.
-    """
-    values = _inputs_columns_combined(values)
-    if is_one_column(values):
-        values = values.reshape(-1)
-    if isinstance(values, pa.Array) and not pa.types.is_nested(values.type):
-        if id_kind(value_type(values.type)) != "text":
-            query = pa.LargeListArray.from_arrays([0, len(values)], values)
-            return _from_arrow(argument, query, ignore_index, labels, place)
-        values = values.to_pylist()
-    if isinstance(values, np.ndarray) and values.ndim == 1:
-        if values.dtype.kind not in TEXTS_AND_OBJECTS:
-            return _from_arrays(argument, [values], ignore_index)
-        values = values.tolist()  # None if masked
-    if not isinstance(values, (list, tuple)):
-        raise _not_flat(argument, f"{_form(values)}{logits_hint(argument, values)}")
-    if values and (isinstance(values[0], (list, tuple)) or getattr(values[0], "ndim", None)):
-        raise _not_flat(argument, f"lists such as {shown(values[0])}")
-    if labels is not None:
-        # An empty cell is no label, as in files.
-        values = [None if value == "" else value for value in values]
-    offsets = offsets_of([len(values)])
-    return read_numbers(argument, [values], offsets, place, ignore_index, labels, in_column=True)
-
-
-def _not_flat(argument: str, given: str) -> InputError:
-    return InputError(f"{mark(argument)} must be flat, one number per document; got {given}")
-
-
-def _form(values: Any) -> str:
-    """Return what a message calls values that are no list."""
-    if isinstance(values, np.ndarray):
-        return f"shape {values.shape}"
-    return str(getattr(values, "type", type(values).__name__))
-
-
-def logits_hint(argument: str, values: Any) -> str:
-    """Return the hint for an error on two logits per document; an empty string for other values.
-
-    >>> logits_hint("predictions", np.zeros((8, 1)))
-    ''
-    """
-    if argument != "predictions" or getattr(values, "ndim", 0) != 2 or values.shape[1] != 2:
-        return ""
-    way = "give the difference of two logits, logits[:, 1] - logits[:, 0]"
-    return f"; {way}, in a Trainer by preprocess_logits_for_metrics (docs/training.md)"
-
-
-def _inputs_columns_combined(values: Any) -> Any:
-    """Combine the chunks of an Arrow column into one array; return other values unchanged."""
-    if not isinstance(values, pa.ChunkedArray):
-        return values
-    if values.num_chunks == 1:
-        return values.chunk(0)  # without a copy
-    return values.combine_chunks()
-
-
-TEXTS_AND_OBJECTS = "OUT"  # kinds of types of arrays that are read as lists
-
-
-def _one_query(argument: str, values: Any) -> Any:
-    """Return one query of a list, an array of another library as a NumPy array."""
-    values = plain_in_order(argument, values)
-    if not isinstance(values, ARROW):
-        return values
-    if not values.null_count:
-        return values.to_numpy(zero_copy_only=False)
-    if not _is_numeric(values.type):
-        return values.to_pylist()
-    mask = values.is_null().to_numpy(zero_copy_only=False)
-    return np.ma.MaskedArray(_filled(values).to_numpy(zero_copy_only=False), mask)
-
-
-def _from_array(argument: str, values: NDArray[Any], ignore_index: float | None) -> Column:
-    """Read a 2-D array, without a copy if its rows are contiguous."""
-    if values.ndim != 2:
-        problem = f"{mark(argument)} must be 2-D, one row of documents per query"
-        given = f"{values.ndim}-D of shape {values.shape}"
-        if values.ndim == 1:
-            given += f"; {NOT_NESTED}"
-        if argument == "references" and values.ndim == 1 and values.dtype.kind in "iu":
-            sets = "[{int(label)} for label in references]"
-            given += f"; if each is the class of a query, give sets, {sets}"
-        raise InputError(f"{problem}; got {given}")
-    offsets = np.arange(len(values) + 1) * values.shape[1]
-    values = np.ravel(values)  # copied only if rows are not adjacent in memory
-    numbers = numeric_array(argument, values)
-    present = ~np.ma.getmaskarray(values) if np.ma.is_masked(values) else None
-    return Column(numbers, offsets, present, is_padding(values, ignore_index))
-
-
-def _from_arrays(
-    argument: str,
-    rows: Sequence[NDArray[Any]],
-    ignore_index: float | None,
-    labels: Labels | None = None,
-) -> Column:
-    """Read one 1-D array per query."""
-    row_types = list(map(attrgetter("dtype"), rows))
-    # Comparing types is faster than hashing them.
-    are_alike = row_types.count(row_types[0]) == len(row_types)
-    types = [row_types[0]] if are_alike else list(dict.fromkeys(row_types))
-    if any(dtype.kind in TEXTS_AND_OBJECTS for dtype in types):
-        return _from_lists(argument, _as_lists(argument, rows), ignore_index, labels)
-    _check_dimensions(argument, rows)
-    number_types = {}
-    for dtype in types:
-        query = row_types.index(dtype)
-        number_types[dtype] = numeric_array(f"{argument}: query {query}", rows[query]).dtype
-    kinds = set(map(type, rows))
-    present = None
-    arrays = rows
-    if kinds != {np.ndarray} or any(old != new for old, new in number_types.items()):
-        if any(map(np.ma.is_masked, rows)):
-            present = ~np.concatenate([np.ma.getmaskarray(row) for row in rows])
-        arrays = [np.asarray(row, number_types[row.dtype]) for row in rows]
-    values = _inputs_columns_concatenated(arrays, are_alike)
-    if len(types) > 1 and values.dtype.kind == "f" and _hold_large_integers(arrays):
-        return _from_lists(argument, _as_lists(argument, rows), ignore_index, labels)
-    if ignore_index is None:
-        padding = None
-    elif types == [values.dtype] and Widened not in kinds:
-        padding = is_padding(values, ignore_index)
-    else:
-        # Padding is compared in the type of its row, which is not the type of all values.
-        padding = np.concatenate([is_padding(row, ignore_index) for row in rows])
-    return Column(values, offsets_of(np.fromiter(map(len, rows), np.int64)), present, padding)
-
-
-def _check_dimensions(argument: str, rows: Sequence[NDArray[Any]]) -> None:
-    dimensions = list(map(attrgetter("ndim"), rows))
-    if dimensions.count(1) == len(dimensions):
-        return
-    for query, dimension in enumerate(dimensions):
-        if dimension != 1:
-            problem = f"must be a 1-D array of documents; got {dimension}-D"
-            hint = ""
-            if dimension == 2 and {row.shape for row in rows} == {(len(rows[0]), 2)}:
-                outputs = "np.stack([output[:, 1] for output in predictions], axis=1)"
-                hint = f"of predict_proba with several outputs, give {outputs}"
-            raise InputError(problem, argument, f"query {query}", hint=hint)
-
-
-def _hold_large_integers(arrays: Sequence[NDArray[Any]]) -> bool:
-    """Return whether arrays hold integers that float64 may round."""
-    return any(array.dtype.kind in "iu" and beyond_2_53(array).any() for array in arrays)
-
-
-def _inputs_columns_concatenated(arrays: Sequence[Any], are_alike: bool) -> NDArray[Any]:
-    """Concatenate arrays; of one type by their bytes, which is faster if they are short."""
-    if len(arrays) == 1:
-        return np.asarray(arrays[0])
-    if are_alike:
-        with suppress(TypeError, BufferError):  # raised for arrays with strides
-            return np.frombuffer(b"".join(arrays), arrays[0].dtype)
-    return np.concatenate(arrays)
-
-
-def _from_arrow(
-    argument: str,
-    lists: pa.Array,
-    ignore_index: float | None,
-    labels: Labels | None = None,
-    place: Place | None = None,
-) -> Column:
-    """Read an Arrow list array, without a copy of its values."""
-    lists = _checked_lists(argument, lists)
-    offsets = lists.offsets.to_numpy().astype(np.int64)
-    values = lists.values[offsets[0] : offsets[-1]]
-    offsets -= offsets[0]
-    kind = value_type(values.type)
-    if pa.types.is_null(values.type):  # all values are missing
-        values = values.cast(pa.float64())
-    elif pa.types.is_decimal(kind):
-        with suppress(pa.ArrowInvalid):  # reading one by one raises the error
-            values = without_decimals(values)
-    if not _is_numeric(values.type):
-        if id_kind(kind) == "text" or pa.types.is_decimal(kind):
-            rows = [values.to_pylist()]
-            return read_numbers(argument, rows, offsets, place or numbered, ignore_index, labels)
-        given = shown(str(values.type))[1:-1]
-        problem = f"{mark(argument)} must hold numbers; got {given}"
-        raise InputError(f"{problem}; convert them to float64")
-    present = None
-    if values.null_count:
-        present = values.is_valid().to_numpy(zero_copy_only=False)
-        values = _filled(values)
-    array = values.to_numpy(zero_copy_only=False)
-    return Column(array, offsets, present, is_padding(array, ignore_index))
-
-
-def _checked_lists(argument: str, lists: pa.Array) -> pa.Array:
-    """Return an Arrow array as one of lists with offsets, a list for every query."""
-    if any(is_other_list(lists.type) for is_other_list in OTHER_LISTS):
-        lengths = pc.fill_null(pc.list_value_length(lists), 0).to_pylist()
-        lists = pa.LargeListArray.from_arrays(
-            pa.array(offsets_of(lengths)), lists.flatten(), mask=lists.is_null()
-        )
-    if not (pa.types.is_list(lists.type) or pa.types.is_large_list(lists.type)):
-        kind = shown(str(lists.type))[1:-1]
-        problem = f"{mark(argument)} must be a column of lists, one per query; got {kind}"
-        raise InputError(f"{problem}; for a row per document give {mark('query_ids')}")
-    if lists.null_count:
-        query = int(np.flatnonzero(lists.is_null())[0])
-        hint = "give a list, empty if nothing was retrieved or judged"
-        raise InputError(f"query {query} is None; {hint}", argument)
-    return lists
-
-
-def without_decimals(values: "pa.Array | pa.ChunkedArray") -> "pa.Array | pa.ChunkedArray":
-    """Return a column of decimals as integers if all are whole, else as the nearest floats.
-
-    A column of DuckDB's HUGEINT is one of whole decimals.
-
-    >>> without_decimals(pa.array([Decimal("0.1"), None])).to_pylist()
-    [0.1, None]
-
-    Raises:
-        pa.ArrowInvalid: it has integers beyond 2**53 among others that are not whole, or beyond 64
-            bits.
-    """
-    for kind in (pa.int64(), pa.uint64()):
-        with suppress(pa.ArrowInvalid):
-            return values.cast(kind)
-    # A direct cast may miss the nearest float.
-    floats = values.cast(pa.string()).cast(pa.float64())
-    if beyond_2_53(pc.drop_null(floats).to_numpy(zero_copy_only=False)).any():
-        raise pa.ArrowInvalid("float64 would round integers")
-    return floats
-
-
-NOT_NESTED = (
-    f"for a single query, wrap it in a list, for a row per document give {mark('query_ids')}"
-)
-OTHER_LISTS = (pa.types.is_fixed_size_list, pa.types.is_list_view, pa.types.is_large_list_view)
-
-
-def value_type(kind: pa.DataType) -> pa.DataType:
-    """Return the type of the values of a column, also if it is a dictionary."""
-    return kind.value_type if pa.types.is_dictionary(kind) else kind
-
-
-def _is_numeric(kind: pa.DataType) -> bool:
-    return bool(
-        pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)
-    )
-
-
-def _filled(values: "pa.Array | pa.ChunkedArray") -> "pa.Array | pa.ChunkedArray":
-    """Return numbers with 0 for nulls."""
-    return values.fill_null(False if pa.types.is_boolean(values.type) else 0)
-
-
-def _from_lists(
-    argument: str,
-    lists: Sequence[Sequence[Any]],
-    ignore_index: float | None,
-    labels: Labels | None,
-) -> Column:
-    """Read nested lists of numbers and None."""
-    offsets = offsets_of(np.fromiter(map(len, lists), np.int64))
-    return read_numbers(argument, lists, offsets, ignore_index=ignore_index, labels=labels)
-
-
-def _as_lists(argument: str, rows: Sequence[Any]) -> list[Sequence[Any]]:
-    """Return the queries of which some are arrays as lists."""
-    return [_list_of_query(argument, query, row) for query, row in enumerate(rows)]
-
-
-def _list_of_query(argument: str, query: int, row: Any) -> Sequence[Any]:
-    """Return the values of a query as a list, with None for masked ones."""
-    if isinstance(row, np.ndarray):
-        row = row.tolist()
-    if isinstance(row, (list, tuple)):
-        return row
-    problem = f"must be a list of documents; got {shown(row)}"
-    raise InputError(f"{problem}; {NOT_NESTED}", argument, f"query {query}")
-
-
-# Numbers
-
-
-MANY = 1 << 9  # fewer numbers are read faster one by one
-FLOATS_AND_INTEGERS = (float, Integral, np.float32, np.float16)
-
-
-def numbered(query: int, position: int | None) -> str:
-    """Describe a place in rankings that have no ids."""
-    return f"query {query}, position {position}"
-
-
-def read_numbers(
-    argument: str,
-    rows: Sequence[Sequence[Any]],
-    offsets: NDArray[np.int64],
-    place: Place = numbered,
-    ignore_index: float | None = None,
-    labels: Labels | None = None,
-    kinds: Set[type] | None = None,
-    in_column: bool = False,
-) -> Column:
-    """Read numbers and None of several queries, one after the other, in lists of any lengths.
-
-    Text is one of the labels. Without labels, text of a number is this number in the column of a
-    table, but not in a list or a mapping, where it may be an id. The types of all numbers are
-    `kinds`, if they are known. It is an error if a value would be rounded.
-    """
-    if offsets[-1] >= MANY:
-        column = _plain_numbers(rows, offsets, ignore_index, kinds)
-        if column is not None:
-            return column
-    values = list(chain.from_iterable(rows))
-    # NumPy finds a common type, in which some numbers may be rounded: `_holds_all` tells.
-    try:
-        array = np.array(values)
-    except BaseException as error:  # noqa: BLE001 - of any library: not all are plain numbers
-        raise_unless_of_values(error)
-        array = np.empty(0, object)
-    present = None
-    if not _holds_all(array):
-        array, present = _inputs_columns_one_by_one(argument, values, offsets, place, labels, in_column)
-    return Column(array, offsets, present, is_padding(array, ignore_index))
-
-
-def _plain_numbers(
-    rows: Sequence[Sequence[Any]],
-    offsets: NDArray[np.int64],
-    ignore_index: float | None,
-    kinds: Set[type] | None,
-) -> Column | None:
-    """Return plain numbers and None, read all at once; None if some have other types.
-
-    None, too, if some would be rounded.
-    """
-    first = next((value for value in chain.from_iterable(rows) if value is not None), None)
-    if type(first) not in (int, float):  # bools are not integers here
-        return None
-    try:
-        types = kinds or _types_of_numbers(rows)
-        if types == {int}:
-            # Grades are small, and bytes are the fastest way to read them.
-            with suppress(ValueError):  # integers that do not fit into a byte
-                array = np.frombuffer(b"".join(map(bytes, rows)), np.uint8).astype(np.int64)
-                return Column(array, offsets, padding=is_padding(array, ignore_index))
-        if types <= {int, float, NoneType}:
-            number_type = pa.float64() if float in types else pa.int64()
-            lists = pa.array(rows, pa.large_list(number_type))
-            return _from_arrow("", lists, ignore_index)._replace(offsets=offsets)
-    except BaseException as error:  # noqa: BLE001 - reading one by one raises the error
-        raise_unless_of_values(error)
-    return None
-
-
-def _types_of_numbers(rows: Sequence[Sequence[Any]]) -> set[type]:
-    """Return the types of numbers, or only the type of their sum, which depends on all types."""
-    try:
-        with np.errstate(all="ignore"):
-            return {type(sum(map(sum, rows)))}
-    except TypeError:  # because of a None
-        return set(map(type, chain.from_iterable(rows)))
-
-
-def _holds_all(array: NDArray[Any]) -> bool:
-    """Return whether NumPy stored all numbers exactly, although they may have several types."""
-    if array.ndim != 1 or array.dtype.kind not in "biuf" or array.dtype.itemsize > 8:
-        return False
-    if array.dtype.kind != "f" or float(np.abs(array).max(initial=0)) < 2**53:
-        return True
-    return not (beyond_2_53(array) | np.isnan(array)).any()  # NumPy turns masked numbers into NaN
-
-
-def _inputs_columns_one_by_one(
-    argument: str,
-    given: list[Any],
-    offsets: NDArray[np.int64],
-    place: Place,
-    labels: Labels | None,
-    in_column: bool,
-) -> tuple[NDArray[Any], Mask | None]:
-    """Return numbers as an array, and a mask that is False for None; reject other values.
-
-    Rounding is rejected too.
-    """
-
-    def refused(row: int, problem: str) -> InputError:
-        where = place(*place_among(offsets, row))
-        return InputError(f"{where}: {shown(given[row])} {problem}", argument)
-
-    values = _python_values(given, labels, in_column)
-    mask = unless_all(np.array([value is not None for value in values], bool))
-    values = [0 if value is None else value for value in values]
-    kinds = set(map(type, values))
-    wrong = {kind for kind in kinds if not _inputs_columns_is_number(kind)}
-    if wrong:
-        row = next(row for row, value in enumerate(values) if type(value) in wrong)
-        raise refused(row, _not_a_number(argument, given, values[row], labels))
-    if mask is not None:
-        # Without None, NumPy may store them exactly.
-        array = np.array(values)
-        if _holds_all(array):
-            return array, mask
-    integers = _integers(values, kinds)
-    if integers is not None:
-        return integers, mask
-    floats = _nearest_floats(values)
-    rounded = _first_rounded(values, floats, kinds)
-    if rounded is not None:
-        raise refused(rounded, "would be rounded; give floats, or all integers of at most 64 bits")
-    return floats, mask
-
-
-def _python_values(values: list[Any], labels: Labels | None, in_column: bool) -> list[Any]:
-    """Return values, of which text and numbers of other libraries become Python's numbers."""
-    kinds = set(map(type, values)) - {NoneType}
-    foreign = {kind for kind in kinds if not _inputs_columns_is_number(kind)}
-    if not foreign:
-        return values
-    values = [number(value) if type(value) in foreign else value for value in values]
-    if labels is not None:
-        return labels.numbers(values)
-    if in_column:
-        return list(map(as_number, values))
-    return values
-
-
-def _integers(values: list[Any], kinds: Set[type]) -> NDArray[Any] | None:
-    """Return integers of at most 64 bits as an array; None for other numbers."""
-    if not all(issubclass(kind, Integral) for kind in kinds):
-        return None
-    lowest, highest = min(values), max(values)
-    for dtype in (np.int64, np.uint64):
-        if np.iinfo(dtype).min <= lowest and highest <= np.iinfo(dtype).max:
-            return np.array(values, dtype)
-    return None
-
-
-def _nearest_floats(values: list[Any]) -> NDArray[np.float64]:
-    """Return numbers as floats, inf for an integer that is too large."""
-    try:
-        return np.array(values, np.float64)
-    except OverflowError:
-        return np.array([float(value) if abs(value) < 2**1023 else math.inf for value in values])
-
-
-def _first_rounded(values: list[Any], floats: NDArray[Any], kinds: Set[type]) -> int | None:
-    """Return the row of the first number that a float does not hold exactly."""
-    rows: Iterable[int] = range(len(values))
-    if all(issubclass(kind, FLOATS_AND_INTEGERS) for kind in kinds):
-        # Others, such as fractions, may be rounded anywhere.
-        rows = np.flatnonzero(beyond_2_53(floats) | np.isinf(floats)).tolist()
-    for row in rows:
-        value = values[row]
-        if isinstance(value, Integral):
-            value = int(value)
-        is_nan = value != value
-        if float(floats[row]) != value and not is_nan:
-            return row
-    return None
-
-
-NONE_INSTEAD = "give None where nobody judged"
-
-
-def _not_a_number(argument: str, values: Iterable[Any], value: Any, labels: Labels | None) -> str:
-    """Return why a value is refused; for text in place of a relevance, what to write for labels."""
-    if not argument.startswith("references") or not isinstance(value, str):
-        return f"is not a number; give a number{mark('None', before=' or ')}"
-    if labels is None:
-        return f"is not a number; {instead_of_text(value, values, NONE_INSTEAD)}"
-    return labels.unknown(value)
-
-
-def _inputs_columns_is_number(kind: type) -> bool:
-    return issubclass(kind, Real) and not issubclass(kind, np.timedelta64)
-
-
-def number(value: Any) -> Any:
-    """Convert a Decimal, or a number of another library such as a 0-d tensor, to Python's.
-
-    A masked number is None.
-
-    >>> number(np.ma.masked), number(np.array(0.5)), number(Decimal("0.5")), number("0.5")
-    (None, 0.5, 0.5, '0.5')
-    """
-    if isinstance(value, Decimal):
-        return whole_or_float(value)
-    try:
-        array = converted(value)
-        if not isinstance(array, np.ndarray) or array.ndim > 0:
-            return value
-        if np.ma.is_masked(array):
-            return None
-        return numeric_array("number", array).item()
-    except BaseException as error:  # noqa: BLE001 - of any library: it is not a number
-        raise_unless_of_values(error)
-        return value
-
-
-def whole_or_float(value: Decimal) -> float:
-    """Return a decimal as an integer if it is whole, else as the nearest float.
-
-    An integer loses no digit.
-    """
-    if value.is_nan():
-        return math.nan
-    if value.is_finite() and value == value.to_integral_value():
-        return int(value)
-    return float(value)
-
-
-def as_number(value: Any) -> Any:
-    """Return text that is a number as this number; other values unchanged.
-
-    >>> as_number("0.5"), as_number("high"), as_number(2)
-    (0.5, 'high', 2)
-    """
-    if not isinstance(value, str):
-        return value
-    number = number_of_text(value)
-    return value if number is None else number
-
-
-def in_dtype(scores: NDArray[Any], score_dtype: str) -> NDArray[Any]:
-    """Return scores in the type in which they are compared; too large ones become infinite.
-
-    >>> in_dtype(np.array([1.00000001, 1.0, 1e39]), "float32").tolist()
-    [1.0, 1.0, inf]
-    """
-    if score_dtype == "given":
-        return scores
-    with np.errstate(over="ignore"):
-        return scores.astype(score_dtype, copy=False)
-
-
-def negated(scores: NDArray[Any]) -> NDArray[Any]:
-    """Return scores in the opposite order: their negatives, or complements of large integers.
-
-    >>> negated(np.array([7, 0], np.uint8)).tolist()
-    [-7, 0]
-    >>> negated(np.array([2**64 - 1, 2**63], np.uint64)).tolist()
-    [0, 9223372036854775807]
-    """
-    if scores.dtype.kind == "f":
-        return -scores
-    if int(scores.min(initial=0)) > -(2**63) and int(scores.max(initial=0)) < 2**63:
-        return -scores.astype(np.int64)
-    # A negative of these would be beyond 64 bits; complements have the same order.
-    return ~scores
-
-
-def beyond_2_53(values: NDArray[Any]) -> Mask:
-    """Return a mask of integers that float64 may not tell apart from their neighbors."""
-    if values.dtype.kind != "f":
-        return (values >= 2**53) | (values <= -(2**53))
-    if values.dtype != np.float64:  # narrower floats were not rounded
-        return np.zeros(values.shape, bool)
-    size = np.abs(values)
-    return np.asarray((size >= 2**53) & (size < math.inf))
-
-
-def numeric_array(argument: str, values: NDArray[Any]) -> NDArray[Any]:
-    """Return the array without its mask, if its values are real numbers of at most 64 bits."""
-    if _is_narrow(values.dtype):
-        values = values.astype(np.float32)
-    if values.dtype.kind not in "biuf" or values.dtype.itemsize > 8:
-        problem = f"{mark(argument)} must hold real numbers of at most 64 bits"
-        raise InputError(f"{problem}; got {values.dtype}")
-    return np.asarray(values, values.dtype.newbyteorder("="))
-
-
-# Padding, compared in the original type of an array
-
-
-def is_padding(values: NDArray[Any], ignore_index: float | None) -> Mask | None:
-    """Return a mask of padding, values equal to `ignore_index`; None if there is no `ignore_index`.
-
-    It is rounded to the type of the values.
-
-    >>> is_padding(np.array([1, 1e30], np.float32), 1e30).tolist()
-    [False, True]
-    """
-    if ignore_index is None:
-        return None
-    with np.errstate(over="ignore"):  # a float that is too large for the type becomes infinite
-        if isinstance(values, Widened):
-            ignore_index = values.rounded(ignore_index)
-        elif _is_narrow(values.dtype):
-            ignore_index = float(np.asarray(ignore_index, np.float64).astype(values.dtype))
-            values = np.asarray(values).astype(np.float32)
-        elif values.dtype == bool:  # NumPy compares bools with 64-bit integers only
-            values = np.asarray(values).view(np.uint8)
-        return np.asarray(np.asarray(values) == ignore_index)
-
-
-def _is_narrow(dtype: np.dtype[Any]) -> bool:
-    """Return whether it is a float type of JAX or TensorFlow that float32 holds exactly."""
-    return dtype.isbuiltin == 2 and dtype.name.startswith(("bfloat16", "float8"))
 
 
 # ndcg/inputs/rankings.py: The input of the kernel: relevances and scores, query after query, and the names of queries.
@@ -4895,10 +4678,7 @@ class Rankings(NamedTuple):
     @property
     def missing(self) -> Mask:
         """True for a query with documents of which none has a score: the run lacks it."""
-        ranked = self._ranked()
-        if ranked.all():  # in most runs
-            return ~ranked
-        return ~(ranked | self.empty())
+        return ~(self._ranked() | self.empty())
 
     def lacking(self) -> Mask:
         """Return which queries are missing from the predictions, or have no documents at all."""
@@ -4954,13 +4734,10 @@ class Rankings(NamedTuple):
         if unknown.any():
             row = int(unknown.argmax())
             label = float(self.relevance[row])
-            problem = NOT_A_RELEVANCE.format(value=label)
-            if math.isfinite(label):
-                problem = f"{label:g} {labels.unknown(label)}"
+            problem = f"{label:g} {labels.unknown(label)}"
             raise InvalidRankingError("relevance", *place_among(self.offsets, row), problem)
-        if self.judged is not None:
-            gains = np.where(self.judged, gains, 0)
-        return self._replace(relevance=gains)
+        judged = mask_of(len(gains), self.judged)
+        return self._replace(relevance=np.where(judged, gains, 0))
 
     def _refuse_scores(self, wrong: Mask, problem: str) -> None:
         """Raise an error for the first retrieved document that a mask marks."""
@@ -5001,6 +4778,11 @@ class Rankings(NamedTuple):
         query, score = self.retrieved_scores()
         order = np.lexsort((score, query))
         return query[order], score[order]
+
+    def scores_by_query(self) -> list[NDArray[Any]]:
+        """Return the scores of the retrieved documents of every query that has some."""
+        query, score = self.retrieved_scores()
+        return np.split(score, np.flatnonzero(np.diff(query)) + 1)
 
     def pieces(self, documents: int) -> Iterator["Rankings"]:
         """Yield the same queries in pieces of about this many documents."""
@@ -5085,8 +4867,12 @@ class Rankings(NamedTuple):
             return False
         return self.queries > 1 and bool(self.answered.all())
 
+    def words(self, query: int, position: int | None) -> str:
+        """Return the words for a query, or for a document of it."""
+        return (self.place or numbered)(query, position)
+
     def _place_of(self, row: int) -> str:
-        return (self.place or numbered)(*place_among(self.offsets, row))
+        return self.words(*place_among(self.offsets, row))
 
     def sides(self, rows: slice = slice(None)) -> tuple[Mask, Mask]:
         """Return which of some documents were retrieved, and which were judged."""
@@ -5231,12 +5017,16 @@ UNLIKELY = 0.03  # the most settings by chance with which one is named as the ca
 
 
 class Evidence(NamedTuple):
-    """Reported scores, or the reported values of all queries."""
+    """Reported scores."""
 
-    scores: Floats  # the mean at every cutoff, or the value of every query; nan for one without
+    scores: Floats  # the mean at every cutoff; of values, that of every query, nan for one without
     tolerance: Floats  # for a match: half a unit of the last digit, and the error of 32 bits
     cutoffs: Sequence[int | None] = ()  # the cutoffs of the means; empty if one is unknown
-    by_query: bool = False  # whether these are the values of the queries
+
+    @property
+    def by_query(self) -> bool:
+        """Whether these are the values of the queries."""
+        return False
 
     def near(self, values: Floats) -> Mask:
         """Return which values match."""
@@ -5249,13 +5039,62 @@ class Evidence(NamedTuple):
         low = np.maximum(self.scores - NEAR, np.minimum(self.scores, 0))
         return low, np.minimum(self.scores + NEAR, np.maximum(self.scores, 1))
 
-    def share(self) -> float:
-        """Return the share of the values near the reported ones that match all of them."""
+    def shares(self) -> Floats:
+        """Return the share of the values near every reported one that match it."""
         low, high = self.ranges()
-        shares = np.minimum(1, 2 * self.tolerance / (high - low))
-        if self.by_query:
-            shares = shares[tells(self.scores)]
-        return float(np.prod(shares))
+        return np.asarray(np.minimum(1, 2 * self.tolerance / (high - low)))
+
+    def scores_of(self, values: Floats, weight: Floats | None) -> Floats:
+        """Return the means to compare of values of queries: a row a setting, a column a mean."""
+        # If the cutoffs are known, all rows of values belong to one setting.
+        return means_of(values, weight).reshape(-1, max(1, len(self.cutoffs)))
+
+    def matching(self, values: Floats, scores: Floats) -> Mask:
+        """Return which settings match, from the values of queries and the means of these."""
+        return np.asarray(self.near(scores).all(axis=1))
+
+    def leaves_out(self, queries: Mask) -> bool:
+        """Return whether these are values of queries that leave out some."""
+        return False
+
+    def by_chance(self, scores: Floats) -> float:
+        """Return how many of the scores of settings match if the reported ones have another origin.
+
+        Settings with the same scores count once.
+        """
+        low, high = self.ranges()
+        is_near = ((low <= scores) & (scores <= high)).all(axis=1)
+        distinct = np.unique(scores[is_near].round(9), axis=0)
+        return len(distinct) * float(np.prod(self.shares()))
+
+
+class EvidenceByQuery(Evidence):
+    """The reported values of all queries, whose settings have no scores to compare."""
+
+    @property
+    def by_query(self) -> bool:
+        """That these are the values of the queries."""
+        return True
+
+    def shares(self) -> Floats:
+        """Return the shares of the values that tell something."""
+        return super().shares()[tells(self.scores)]
+
+    def scores_of(self, values: Floats, weight: Floats | None) -> Floats:
+        """Return no mean of any setting."""
+        return np.empty((len(values), 0))
+
+    def matching(self, values: Floats, scores: Floats) -> Mask:
+        """Return which settings give every query its value."""
+        return np.asarray(self.near(values).all(axis=1))
+
+    def leaves_out(self, queries: Mask) -> bool:
+        """Return whether there are such queries, and none has a value."""
+        return bool(queries.any() and np.isnan(self.scores[queries]).all())
+
+    def by_chance(self, scores: Floats) -> float:
+        """Return how many settings match by chance; every one counts."""
+        return len(scores) * float(np.prod(self.shares()))
 
 
 def tells(values: Floats) -> Mask:
@@ -5289,20 +5128,11 @@ class Tried:
         return sum(map(len, self._scores))
 
     def by_chance(self, evidence: Evidence, most: float = math.inf) -> float:
-        """Return how many settings with so many changes at most match scores of another origin.
-
-        Settings with the same scores count once.
-        """
+        """Return how many settings with so many changes at most match scores of another origin."""
         if not len(self):
             return 0.0
         scores = np.concatenate(self._scores)[np.concatenate(self._changes) <= most]
-        if evidence.by_query:
-            # The values of queries have no scores to compare, so every setting counts.
-            return len(scores) * evidence.share()
-        low, high = evidence.ranges()
-        is_near = ((low <= scores) & (scores <= high)).all(axis=1)
-        distinct = np.unique(scores[is_near].round(9), axis=0)
-        return len(distinct) * evidence.share()
+        return evidence.by_chance(scores)
 
 
 # ndcg/explanations/properties.py: Find what the queries on which two definitions of nDCG differ have in common.
@@ -5322,9 +5152,8 @@ def properties_of(rankings: Rankings, k: int | None) -> dict[str, Mask]:
     counts, lacking = rankings.counts(), rankings.lacking()
     retrieved, judged = counts["retrieved"], counts["judged"]
     query = np.repeat(np.arange(rankings.queries), np.diff(rankings.offsets))
-    relevance = rankings.relevance
-    if rankings.judged is not None:
-        relevance = np.where(rankings.judged, relevance, 0)
+    _, is_judged = rankings.sides()
+    relevance = np.where(is_judged, rankings.relevance, 0)
     highest = np.zeros(rankings.queries)
     np.maximum.at(highest, query, relevance)
     lower_grades = (relevance > 0) & (relevance < highest[query])
@@ -5336,8 +5165,8 @@ def properties_of(rankings: Rankings, k: int | None) -> dict[str, Mask]:
         "documents with equal scores": ties > 0,
         "unjudged documents": retrieved > counts["retrieved and judged"],
         "judged documents that were not retrieved": judged > counts["retrieved and judged"],
-        "a negative relevance": np.bincount(query, relevance < 0, rankings.queries) > 0,
-        "grades of relevance": np.bincount(query, lower_grades, rankings.queries) > 0,
+        "a negative relevance": rankings.sums(relevance < 0) > 0,
+        "grades of relevance": rankings.sums(lower_grades) > 0,
         "a relevance above 1": highest > 1,
     }
     if k is not None:
@@ -5438,7 +5267,7 @@ RELEVANCE: Groups = (
     ("relevance", "rel", "reference", "label", "grade", "judgment", "judgement", "verdict",
      "relevance_label", "relevance_grade", "rating", "r_ui", "relevant", "is_relevant",
      "has_answer"),
-    ("weight", "score"),
+    ("weight", "score"),  # of a model unless they stand alone beside the ids, as in BEIR
 )
 LISTS_OF_VALUES: Mapping[str, Groups] = {
     "run": (("scores", "similarities"),),
@@ -5450,7 +5279,6 @@ LOWEST_FIRST_LISTS = ("ranks", "distances")
 SCORES = (*SCORE, LOWEST_FIRST, DISTANCES)
 SCORES_IN_LISTS = (*LISTS_OF_VALUES["run"], LOWEST_FIRST_LISTS, LOWEST_FIRST_LISTS[1:])
 # fmt: on
-LAST_RESORT = {"weight", "score"}  # relevances, if nothing else stands beside the ids
 USERS = ("user_id", "customer_id", "session_id", "user", "uid")  # who may have several queries
 ASKED = ("query", "topic", "question")  # what they ask
 NAMES_OF_RANKS = re.compile(
@@ -5464,20 +5292,11 @@ RECBOLE = re.compile(r":(token|float)(_seq)?$")  # the types that RecBole writes
 
 # The names that pandas writes for the numbers of rows.
 ROW_NUMBER = re.compile(r"(Unnamed: \d+)?|__index_level_\d+__")
-DIGITS = re.compile("[0-9]+")
-JSON_AS_TEXT = re.compile(r'\s*(\[\s*)*[\[{]\s*["{]')  # an object, or a list of objects or of text
 DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*(\.[0-9]{3})*,[0-9]+(?:e[+-]?[0-9]+)?", re.IGNORECASE)
-# Without dtype, pandas would read the id 007 as the number 7; with thousands=".", .877 as 877.
-OR_READ_DECIMALS = mark(
-    "pandas",
-    said='pandas.read_csv(path, sep="...", decimal=",", dtype={"...": str})',
-    before=", or give ",
-    after=" with the columns of ids as text",
-)
 # A number in a path, as in the names of a list that was flattened: "documents.0.id".
 NUMBER_IN_PATH = re.compile(r"(?<=\.)[0-9]+(?=\.)")
 MOST_FIELDS = 100  # a mapping with more keys is of queries or documents
-MOST_LISTED = 40  # fields in an error
+MOST_LISTED = 30  # fields in an error
 _EXAMPLE = ShortRepr()
 _EXAMPLE.maxstring = _EXAMPLE.maxother = _EXAMPLE.maxlong = 30
 _EXAMPLE.maxlist = _EXAMPLE.maxtuple = _EXAMPLE.maxdict = _EXAMPLE.maxset = 2
@@ -5496,10 +5315,7 @@ def plain_name(name: Any) -> str:
     """
     if not isinstance(name, str):
         return ""
-    plain: str = name
-    if ":" in name:
-        plain = RECBOLE.sub("", name.strip())
-    return plain.lower().replace("_", "").replace("-", "").replace(" ", "")
+    return RECBOLE.sub("", name.strip()).lower().replace("_", "").replace("-", "").replace(" ", "")
 
 
 @cache
@@ -5514,21 +5330,21 @@ def spelled(names: Iterable[Any], standard: Iterable[str]) -> list[Any]:
     >>> spelled(["docId", "Query-ID", "score"], ["query_id", "doc_id"])
     ['Query-ID', 'docId']
     """
-    by_spelling: dict[str, Any] = {}
-    for name in names:
-        by_spelling.setdefault(plain_name(name), name)
-    present = (by_spelling.get(plain_name(name)) for name in standard)
-    return list(dict.fromkeys(name for name in present if name is not None))
+    # Of two names of one spelling, the first counts.
+    by_spelling = {plain_name(name): name for name in reversed(list(names))}
+    spellings = dict.fromkeys(map(plain_name, standard))
+    return [by_spelling[spelling] for spelling in spellings if spelling in by_spelling]
 
 
 def refuse_repeated_names(names: Iterable[Any]) -> None:
     """Raise an error for two columns of one name."""
     for name, count in Counter(names).items():
-        if count > 1 and name == "":
+        said, hint = shown(name), "give each a name of its own"
+        if name == "":  # as in a sheet
+            said = "without a name"
             hint = "delete those that are empty, and a title above the names"
-            raise InputError(f"has {count} columns without a name; {hint}")
         if count > 1:
-            raise InputError(f"has {count} columns {shown(name)}; give each a name of its own")
+            raise InputError(f"has {count} columns {said}; {hint}")
 
 
 def says_lowest_first(name: Any, pattern: re.Pattern[str] = NAMES_OF_DISTANCES) -> bool:
@@ -5572,14 +5388,14 @@ def column_of_ranks(
     Beside scores, positions may be others, as those that users of a log saw. Without scores the
     order of rows counts, which any name of a rank may contradict, even that of the document.
     """
+    if names.kind != "run":
+        return {}
     if "score" in chosen:
         left = fields_without_role(columns, chosen)
         ranks = [name for name in left if plain_name(name) == "rank"]
     else:
         ranks = [name for name in columns if says_lowest_first(name, NAMES_OF_RANKS)]
-    if names.kind != "run" or len(ranks) != 1:
-        return {}
-    return {"rank": ranks[0]}
+    return {"rank": ranks[0]} if len(ranks) == 1 else {}
 
 
 def fields_without_role(fields: Iterable[Any], chosen: Mapping[str, Any]) -> tuple[str, ...]:
@@ -5593,13 +5409,15 @@ def fields_without_role(fields: Iterable[Any], chosen: Mapping[str, Any]) -> tup
     return tuple(field for field in left if not ROW_NUMBER.fullmatch(field))
 
 
-def instead_of_relevance(name: Any, others: Sequence[str]) -> str:
+def instead_of_relevance(kind: str, fields: Mapping[str, Any], others: Sequence[str]) -> str:
     """Return what an error says about text that was read as relevances, beside other fields.
 
-    >>> print(InputError(instead_of_relevance("reference", ["verdicts"])))
-    the relevance is 'reference', and fields={'relevance': '...'} names another of 'verdicts'
+    >>> print(InputError(instead_of_relevance("qrels", {"relevance": "reference"}, ["verdicts"])))
+    ; the relevance is 'reference', and fields={'relevance': '...'} names another of 'verdicts'
     """
-    return f"the relevance is {shown(name)}{or_another('relevance', others)}"
+    if kind != "qrels" or not others:
+        return ""
+    return f"; the relevance is {shown(fields['relevance'])}{or_another('relevance', others)}"
 
 
 def or_another(role: str, others: Sequence[str]) -> str:
@@ -5637,6 +5455,10 @@ class Fields(dict[Any, Field]):
         """The last names on their paths, in the spelling in which names are compared."""
         return {path: plain_name(field.keys[-1]) for path, field in self.items()}
 
+    def tells(self, path: Any) -> bool:
+        """Return whether a field tells its role, as one of objects that is always null does not."""
+        return self.are_columns or self[path].example is not None
+
     @cached_property
     def leaves(self) -> "Fields":
         """The fields that hold no fields themselves."""
@@ -5657,7 +5479,7 @@ def columns_as_fields(examples: Mapping[Any, Any]) -> Fields:
     fields = Fields()
     fields.are_columns = True
     for name, cell in examples.items():
-        if not isinstance(name, str) or not ROW_NUMBER.fullmatch(name):
+        if not ROW_NUMBER.fullmatch(str(name)):
             fields[name] = Field((name,), cell)
     return fields
 
@@ -5716,7 +5538,7 @@ def _is_name_or_none(name: Any) -> bool:
 def with_names_of_columns(fields: Any, **arguments: Any) -> Any:
     """Return `fields` with the names that other arguments give, such as `query_ids="reader"`."""
     named = {role: name for role, name in arguments.items() if isinstance(name, str)}
-    if not named or not isinstance(fields, (Mapping, NoneType)):
+    if not isinstance(fields, (Mapping, NoneType)):
         return fields
     return {**named, **(fields or {})}
 
@@ -5763,6 +5585,11 @@ class Names(NamedTuple):
         """The names that `fields` gives, one per role that has one."""
         return [given.name for given in self.given.values() if given.name is not None]
 
+    def written(self, role: str) -> Any:
+        """Return what an error writes for a name: a pair if the other side may have that given."""
+        is_shared = role in self.given and self.given[role].is_shared
+        return ("...", "...") if is_shared else "..."
+
     def says_none(self, role: str) -> bool:
         """Return whether `fields` says that no field has a role."""
         return role in self.given and self.given[role].name is None
@@ -5797,11 +5624,21 @@ class Names(NamedTuple):
         """Return the names for documents whose values are given beside them."""
         return self._replace(given={**self.given, self.value: Given(None, is_shared=False)})
 
-    def values(self, in_lists: bool = False) -> Groups:
-        """Return the standard names of the values of documents, or of lists of them."""
-        if self.kind == "qrels":
-            return LISTS_OF_VALUES["qrels"] if in_lists else RELEVANCE
-        scores, lowest_first, distances = SCORES_IN_LISTS if in_lists else SCORES
+    def values(self, number_beside: int) -> Groups:
+        """Return the standard names of a value, where so many fields stand beside the id."""
+        if self.kind == "run":
+            return self._scores(*SCORES)
+        return RELEVANCE if number_beside == 1 else RELEVANCE[:1]
+
+    @property
+    def values_in_lists(self) -> Groups:
+        """The standard names of lists of values."""
+        if self.kind == "run":
+            return self._scores(*SCORES_IN_LISTS)
+        return LISTS_OF_VALUES["qrels"]
+
+    def _scores(self, scores: Keys, lowest_first: Keys, distances: Keys) -> Groups:
+        """Return the names that are scores in the order that `score_order` says."""
         if self.ascending:
             return ((*lowest_first, *scores),)
         if self.is_order_given:
@@ -5827,15 +5664,8 @@ class Names(NamedTuple):
 
 def _in_group(group: tuple[str, ...], fields: Fields, taken: Sequence[str]) -> list[Any]:
     """Return the fields with one of some standard names that are not taken for another role."""
-    spellings = plain_names(group)
-    present = []
-    for path, name in fields.names.items():
-        if name not in spellings or path in taken:
-            continue
-        # A field of objects that is always null tells nothing.
-        if fields.are_columns or fields[path].example is not None:
-            present.append(path)
-    return present
+    called = fields_called(plain_names(group), fields)
+    return [path for path in called if path not in taken and fields.tells(path)]
 
 
 def _called(name: str, fields: Fields) -> list[Any]:
@@ -5885,15 +5715,13 @@ def names_of_side(
         names = names._replace(labels=labels)
     elif kind == "run":
         names = names._replace(keep=keep)
-    if fields is None:
-        return names
     given = {}
     for role, (in_run, in_qrels) in check_fields(fields).items():
         if role not in ("query", "document", names.value):
             continue  # the value of the other side, which may be a field of this one too
-        is_shared = role != names.value and not isinstance(fields[role], (list, tuple))
-        if kind == "exclude":
-            is_shared = True  # the names are those of the sides; it may have standard ones
+        # A pair says what each side has, but documents to exclude may have standard names too.
+        is_pair = kind != "exclude" and isinstance(fields[role], (list, tuple))
+        is_shared = role != names.value and not is_pair
         given[role] = Given(in_run if kind == "run" else in_qrels, is_shared)
     return names._replace(given=given)
 
@@ -5933,7 +5761,7 @@ class UnknownFieldError(InputError):
 
     Args:
         problems: what is not clear, in sentences.
-        roles: the roles that are not clear.
+        written: what the error writes for the names of the roles that are not clear.
         chosen: the fields of the roles that are clear.
         there: what has the fields.
         fields: all fields there.
@@ -5943,28 +5771,30 @@ class UnknownFieldError(InputError):
     def __init__(
         self,
         problems: Sequence[str],
-        roles: Sequence[str],
+        written: Mapping[str, Any],
         chosen: Mapping[str, Any],
         there: str,
         fields: Fields,
         ways: Sequence[str] = (),
     ) -> None:
         super().__init__("")
-        self.problems, self.roles, self.chosen = problems, roles, chosen
+        self.problems, self.written, self.chosen = problems, dict(written), chosen
         self.examples = {path: field.example for path, field in fields.items()}
         self.fields = f"{there} {listed_fields(self.examples)}"
+        self.have_lists = any(field.lists for field in fields.values())
         self.ways: list[str] = []
-        texts = {path: text for path, text in self.examples.items() if isinstance(text, str)}
-        for path, text in texts.items():
-            if JSON_AS_TEXT.match(text):
-                ways = (*ways, f"{shown(path)} is JSON as text, which json.loads reads")
         self.add(*ways)
 
     def add(self, *ways: str) -> None:
         """Add what else to do, and write the message."""
         self.ways += ways
-        write = fields_to_write(dict.fromkeys(self.roles, "..."), self.ways)
+        write = fields_to_write(self.written, self.ways)
         self.problem = f"{self.unclear}; {self.fields}; {write}"
+
+    @property
+    def roles(self) -> list[str]:
+        """The roles that are not clear."""
+        return list(self.written)
 
     @property
     def unclear(self) -> str:
@@ -5985,7 +5815,6 @@ def chosen_fields(
         UnknownFieldError: a role has no candidate, or more than one.
         InputError: the document is one of a list that was flattened into fields.
     """
-    _refuse_one_of_flattened(candidates["document"], fields)
     chosen: dict[str, Any] = {}
     unclear: dict[str, Sequence[Any]] = {}
     for role, possible in candidates.items():
@@ -5993,61 +5822,33 @@ def chosen_fields(
             chosen[role] = possible[0]
         elif not names.says_none(role):
             unclear[role] = possible
+    _refuse_one_of_flattened(chosen.get("document"), fields)
     if unclear:
         problems = _problems(unclear, names, fields)
+        written = {role: names.written(role) for role in unclear}
         ways = _other_ways(unclear, names, fields)
-        if names.value in unclear:
-            ways += _decimal_commas(fields)
-        elif names.value in chosen:
-            value = fields.among([chosen[names.value]])
-            ways += _decimal_commas(value) or _words(value, names)
-        roles = list(unclear)
-        if "score" in roles and _are_lowest_first(chosen, fields):
-            roles.remove("score")  # since the name of a distance would be refused
-            ways.append(f"with {mark('fields', {'score': None})} the order counts")
+        ways += [*_decimal_comma(fields), *_word(chosen, names, fields)]
         if names.kind == "exclude":
-            roles.clear()  # since `fields` names those of the sides
+            written = {}  # since `fields` names those of the sides
             by_query = mark("pandas", said="{query: ids}", before=", or give ")
             ways = [f"rename its columns to user_id and item_id{by_query}"]
-        raise UnknownFieldError(problems, roles, chosen, there, fields, ways)
+        raise UnknownFieldError(problems, written, chosen, there, fields, ways)
     # A score that is the relevance too would make every ranking ideal.
     twice = [role for role, field in chosen.items() if list(chosen.values()).count(field) > 1]
     if twice:
         problem = f"one field is named twice, {shown(chosen[twice[0]])}"
-        others = {role: field for role, field in chosen.items() if role not in twice}
-        raise UnknownFieldError([problem], twice, others, there, fields)
+        raise UnknownFieldError([problem], dict.fromkeys(twice, "..."), {}, there, fields)
     return chosen
 
 
-def _are_lowest_first(chosen: Mapping[str, Any], fields: Fields) -> bool:
-    """Return whether all numbers that have no role are ranks or distances by their names."""
-    numbers = []
-    for path, field in fields.items():
-        if path not in chosen.values() and isinstance(field.example, Real):
-            numbers.append(path)
-    return len(numbers) > 0 and all(map(is_lowest_first, numbers))
-
-
-def _refuse_one_of_flattened(documents: Sequence[Any], fields: Fields) -> None:
+def _refuse_one_of_flattened(document: Any, fields: Fields) -> None:
     """Raise an error for a field such as `documents.0.id` beside `documents.1.id`."""
-    if not documents or not NUMBER_IN_PATH.search(str(documents[0])):
-        return
-    path = documents[0]
-    pattern = NUMBER_IN_PATH.sub("*", path)
+    pattern = NUMBER_IN_PATH.sub("*", str(document))
     for other in map(str, fields):
-        if other != path and NUMBER_IN_PATH.sub("*", other) == pattern:
-            problem = f"{shown(path)} is one document of a list that was flattened into fields"
+        if other != document and NUMBER_IN_PATH.sub("*", other) == pattern:
+            problem = f"{shown(document)} is one document of a list that was flattened into fields"
             hint = f"make one list of it, {shown(other)} and so on, {{query: [...]}}"
             raise InputError(f"{problem}; {hint}")
-
-
-def _without_numbers(field: Any) -> str:
-    """Return a name or a path without its numbers.
-
-    >>> _without_numbers("documents.10.id"), _without_numbers("doc2")
-    ('documents.*.id', 'doc*')
-    """
-    return DIGITS.sub("*", str(field))
 
 
 def _problems(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fields) -> list[str]:
@@ -6065,74 +5866,36 @@ def _problems(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fields
             problems.append(f"no field called {shown(name)} could be the {role}")
     if lacking:
         *first, last = lacking
-        listed = " or ".join([", ".join(first), last]) if first else last
+        listed = " or ".join(filter(None, [", ".join(first), last]))
         problems.append(f"no {listed} under a standard name")
     return problems
 
 
 def _other_ways(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fields) -> list[str]:
     """Return what else to do than to name the fields of roles, in sentences."""
-    ways = []
-    lacking = [role for role, possible in unclear.items() if not possible]
-    for role in lacking:
-        if names.name(role) is not None and names.given[role].is_shared:
-            pair = mark("fields", {role: ("...", "...")})
-            ways.append(f"if the other side has {shown(names.name(role))}, give {pair}")
-    if "document" in lacking:
-        positions = fields_called(["index"], fields)
-        if positions:
-            position = f"if {shown(positions[0])} is a position among the candidates"
-            ways.append(f"{position}, give the ids there, {{query: {{ids[position]: score}}}}")
-        for pattern, count in Counter(map(_without_numbers, fields)).most_common(1):
-            if count > 1:
-                documents = f"if {shown(pattern)} are the documents of a query"
-                ways.append(f"{documents}, make one list of them")
-    if "score" in lacking and names.name("score") is None:
-        lowest = fields_called(LOWEST_FIRST, fields)
-        others = [path for path in fields if says_lowest_first(path) and path not in lowest]
-        if lowest:
-            order = f"with {mark('score_order', 'ascending')}"
-            way = f"{order} {shown(lowest[0])} is the score, the lowest first"
-            if fields.names[lowest[0]] in DISTANCES:
-                way += f", and with {mark('score_order', 'descending')} the highest"
-            ways.append(way)
-        elif others and not names.is_order_given:
-            call = f"{mark('fields', {'score': others[0]})} and {mark('score_order', 'ascending')}"
-            ways.append(f"to rank by {shown(others[0])}, the lowest first, give {call}")
-    return ways
-
-
-def _decimal_commas(fields: Fields) -> list[str]:
-    """Return what an error says about the first number with a comma for decimals, if any."""
-    for cell in (field.example for field in fields.values()):
-        if isinstance(cell, str) and DECIMAL_COMMA.fullmatch(cell):
-            number = f"if {cell!r} is a number with a comma for decimals"
-            return [f"{number}, write a point{OR_READ_DECIMALS}"]
-    return []
-
-
-def _words(relevances: Fields, names: Names) -> list[str]:
-    """Return what an error says about a word in place of a relevance, which is refused later."""
-    if names.kind != "qrels" or names.labels is not None:
+    lowest = [path for path, field in fields.items() if is_lowest_first(field.keys[-1])]
+    if not lowest or "score" not in unclear or names.is_order_given:
         return []
-    for field in relevances.values():
-        cell = field.example
-        if not isinstance(cell, str) or not 0 < len(cell.strip()) <= LONGEST_LABEL:
-            continue
-        if label_of(cell) == cell.strip():  # and no number
-            return [to_label([cell, "..."])]
-    return []
+    call = f"{mark('fields', {'score': lowest[0]})} and {mark('score_order', 'ascending')}"
+    return [f"to rank by {shown(lowest[0])}, the lowest first, give {call}"]
 
 
-def without_model_scores(values: list[Any], others: int, fields: Fields, names: Names) -> list[Any]:
-    """Return the candidates for a relevance without a score or a weight that may be a model's.
+def _decimal_comma(fields: Fields) -> list[str]:
+    """Return what an error says about the first number with a comma for decimals, if any."""
+    texts = [field.example for field in fields.values() if isinstance(field.example, str)]
+    numbers = list(filter(DECIMAL_COMMA.fullmatch, texts))[:1]
+    return [f"if {text!r} has a comma for decimals, write a point" for text in numbers]
 
-    It is a relevance, as in the qrels of BEIR, only if nothing else stands beside the ids.
-    """
-    is_named = names.name("relevance") is not None
-    if names.kind != "qrels" or is_named or others == 1:
-        return values
-    return [path for path in values if fields.names[path] not in LAST_RESORT]
+
+def _word(chosen: Mapping[str, Any], names: Names, fields: Fields) -> list[str]:
+    """Return what an error says about a word as a relevance, which would be refused next."""
+    word = fields[chosen["relevance"]].example if "relevance" in chosen else None
+    if names.labels is not None or not isinstance(word, str):
+        return []
+    is_number = label_of(word) != word.strip() or DECIMAL_COMMA.fullmatch(word)
+    if is_number or not 0 < len(word.strip()) <= LONGEST_LABEL:
+        return []
+    return [f"{shown(word)} is not a number; {instead_of_text(word, ['...'])}"]
 
 
 def fields_to_write(names: Mapping[str, Any], ways: Sequence[str]) -> str:
@@ -6143,36 +5906,26 @@ def fields_to_write(names: Mapping[str, Any], ways: Sequence[str]) -> str:
     words = f"give {mark('fields', dict(names))}"
     if "relevance" in names:
         call = mark("gain", {"...": "..."}, said="gain={'...': ...}")
-        words += f", with {call} for words"
+        none = mark("fields", {"relevance": None})
+        words += f", with {call} for words, or {none} if each document is relevant"
     if "score" in names:
         words += f", or {mark('fields', {'score': None})} if the order counts"
-    if "relevance" in names:
-        words += f", or {mark('fields', {'relevance': None})} if each document is relevant"
     return "; ".join([words, *ways, preview])
 
 
 def listed_fields(examples: Mapping[Any, Any]) -> str:
-    """Return fields with examples, as messages show them; fields that differ in a number once.
+    """Return fields with examples, as messages show them.
 
     >>> listed_fields({"case": 1, "hits.id": "d1"})
     "'case' (1), 'hits.id' ('d1')"
-    >>> listed_fields({"hits.0.id": "d1", "hits.1.id": "d2"})
-    "'hits.0.id' ('d1') and 1 with other numbers"
     """
     if not examples:
         return "none"
-    alike = Counter(map(_without_numbers, examples))
-    first: dict[Any, Any] = {}  # the first of the fields that differ in a number alone
-    for field in examples:
-        first.setdefault(_without_numbers(field), field)
     listed = []
-    for kind, field in islice(first.items(), MOST_LISTED):
-        words = f"{shown(field)} ({_inputs_fields_example(examples[field])})"
-        if alike[kind] > 1:
-            words += f" and {alike[kind] - 1} with other numbers"
-        listed.append(words)
-    more = len(first) - MOST_LISTED
+    for field, example in islice(examples.items(), MOST_LISTED):
+        listed.append(f"{shown(field)} ({_inputs_fields_example(example)})")
     words = ", ".join(listed)
+    more = len(examples) - MOST_LISTED
     return f"{words} and {more} more" if more > 0 else words
 
 
@@ -6200,57 +5953,35 @@ def one_error(
             if "score" in error.roles and plain_name(relevance) in PLAIN_SCORES:
                 problem = f"the relevance of the references is {shown(relevance)}"
                 error.add(f"{problem}; {mark('swapped', said='are both sides swapped?')}")
-            elif argument != "exclude":
-                error.add(*_ids_of_other_types(error, qrels))
-    # An option has one error for all files.
-    first, *others = {str(error): error for error in errors.values()}.values()
     # Names that are lacking on both sides are asked for together, so that one answer is enough.
-    if len(unknown) == len(errors) and (others or are_one):
+    if len(unknown) == len(errors) and (len(errors) > 1 or are_one):
         return _unknown_on_sides(unknown, are_one)
-    if not others or "swapped" in first.options:  # which the other error would say again
+    first = next(iter(errors.values()))
+    # An option has one error for all files, and of a swap one side tells.
+    messages = list(dict.fromkeys(map(marked, errors.values())))
+    if len(messages) == 1 or "swapped" in first.options:
         return first
-    return InputError("; ".join(map(marked, (first, others[0]))))
-
-
-def _ids_of_other_types(error: UnknownFieldError, qrels: Any) -> Iterator[str]:
-    """Yield what to say if too few fields have values of the type of ids in the references."""
-    first = {
-        "query": getattr(qrels, "first_query", None),
-        "document": getattr(qrels, "first_id", None),
-    }
-    roles = {*error.roles, *error.chosen}
-    ids = {role: value for role, value in first.items() if role in roles and value is not None}
-    values = {error.chosen.get(role) for role in ("score", "relevance")}
-    examples = [example for path, example in error.examples.items() if path not in values]
-    if any(isinstance(example, (list, tuple, Mapping)) for example in examples):
-        return  # whose values may be ids
-    needed = Counter(id_kind(type(value)) for value in ids.values())
-    if needed - Counter(id_kind(type(example)) for example in examples):
-        like = " and ".join(f"{role} {shown(value)}" for role, value in ids.items())
-        yield f"ids must be of the type of those in the references, {like}"
+    return InputError("; ".join(messages[:2]))
 
 
 def _unknown_on_sides(errors: Mapping[str, UnknownFieldError], are_one: bool) -> InputError:
     """Return one error for the fields that are not clear on several sides, or on one log."""
-    roles: dict[str, Any] = {}
+    written: dict[str, Any] = {}
     words: list[str] = []
-    ways: dict[str, None] = {}
-    roles_of_qrels: Sequence[str] = ()
-    if "references" in errors and not are_one:
-        roles_of_qrels = errors["references"].roles
+    ways: list[str] = []
     for argument, error in errors.items():
-        ways.update(dict.fromkeys(error.ways))
-        for role in error.roles:
-            if argument != "references" and role in roles_of_qrels:
-                roles[role] = ("...", "...")
-            roles.setdefault(role, "...")
+        written.update(error.written)
+        ways += error.ways
+        if are_one and "." in str(error.chosen.get("document")):
+            # In a log, references and run may have their documents in two lists.
+            written["document"] = "..."
         places = [mark(argument), *error.places[1:]]
         words += [": ".join([*places, error.unclear]), error.fields]
-    document = str(next(iter(errors.values())).chosen.get("document", ""))
-    if are_one and ("document" in roles or "." in document):
-        # In a log, references and run may have their documents in two lists.
-        roles["document"] = ("...", "...")
-    write = fields_to_write({role: roles[role] for role in ROLES if role in roles}, list(ways))
+    if are_one or "references" in errors:
+        paired = {"document"} if are_one else {"query", "document"}
+        written.update(dict.fromkeys(paired.intersection(written), ("...", "...")))
+    in_order = sorted(written.items(), key=lambda item: ROLES.index(item[0]))
+    write = fields_to_write(dict(in_order), list(dict.fromkeys(ways)))
     return InputError("; ".join(dict.fromkeys([*words, write])))
 
 
@@ -6262,20 +5993,19 @@ def refuse_unused_fields(
     A side has no fields if it is a file of TREC, a mapping or a list of ids. `ids` are the
     arguments that may give a name in place of `fields`, such as ``query_ids="reader"``.
     """
-    for role, pair in check_fields(fields).items():
-        either = {"score": runs, "relevance": [qrels]}.get(role, [*runs, qrels, exclude])
-        sides = [(pair[0], either)]
-        if isinstance(fields[role], (list, tuple)):
-            sides = [(pair[0], runs), (pair[1], [qrels, exclude])]
-        for name, having in sides:
-            if name is None or any(_has_field(side, role, name) for side in having):
+    for role, (in_run, in_qrels) in check_fields(fields).items():
+        having: dict[str | None, list[Any]] = {in_run: [*runs]}  # the sides that may have a name
+        having.setdefault(in_qrels, []).extend([qrels, exclude])
+        having.pop(None, None)
+        for name, sides in having.items():
+            if any(_has_field(side, role, name) for side in sides):
                 continue
             argument = next((key for key, value in ids.items() if value == name), "")
             call = mark(argument, name) if argument else mark("fields", {role: name})
-            raise InputError(f"{call} names no field that is read; {_what_is_read(having)}")
+            raise InputError(f"{call} names no field that is read; {_what_is_read(sides)}")
 
 
-def _has_field(side: Any, role: str, name: str) -> bool:
+def _has_field(side: Any, role: str, name: Any) -> bool:
     """Return whether a side was read from a field of this name or path."""
     path = getattr(side, "fields", {}).get(role)
     if not isinstance(path, str):
@@ -6286,9 +6016,8 @@ def _has_field(side: Any, role: str, name: str) -> bool:
 
 def _what_is_read(sides: Sequence[Any]) -> str:
     """Return what sides that lack a field were read from, as an error says it."""
-    read: dict[Any, None] = {}
-    for side in sides:
-        read.update(dict.fromkeys(getattr(side, "fields", {}).values()))
+    fields = [getattr(side, "fields", {}).values() for side in sides]
+    read = dict.fromkeys(chain.from_iterable(fields))
     if read:
         return f"what is read are {brief(map(shown, read), ', ')}"
     return "files of TREC, mappings and lists tell queries and documents by their places"
@@ -6327,12 +6056,16 @@ class Columns(NamedTuple):
     @property
     def first_id(self) -> Any:
         """The first id of a document; None if there is none."""
-        return next(iter(self.document[:1].to_pylist()), None)
+        return next(iter(self.first_ids(1)), None)
 
     @property
     def first_query(self) -> Any:
         """The id of the first query; None if there is none."""
         return next(iter(self.query_ids[:1].to_pylist()), None)
+
+    def first_ids(self, count: int) -> list[Any]:
+        """Return so many ids of documents."""
+        return list(self.document[:count].to_pylist())
 
     def ids(self) -> list[Any]:
         """Return the ids of all documents."""
@@ -6511,15 +6244,13 @@ def _rows_of_one_hash(
 
 def _inputs_hashes_together(columns: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
     """Return the ids of all columns, which are of one kind, in a type that holds all of them."""
-    types = {column.type for column in columns if len(column)}
+    filled = [column for column in columns if len(column)]  # the type of others may be any
+    types = {column.type for column in filled}
     kind = max(types, key=lambda kind: UNITS.index(getattr(kind, "unit", "s")))
     if len(types) > 1 and not pa.types.is_timestamp(kind):  # integers with and without a sign
         kind = pa.string()
-    chunks = []
-    for column in columns:
-        if len(column):  # the type of an empty column may be any
-            chunks += column.cast(kind).chunks
-    return pa.chunked_array(chunks, kind)
+    chunks = chain.from_iterable(column.cast(kind).chunks for column in filled)
+    return pa.chunked_array(list(chunks), kind)
 
 
 def digest_of(columns: Columns) -> str:
@@ -6585,7 +6316,7 @@ def _mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
 NUMBERS_IN_LISTS = "if these are scores or relevances, give {document: number} in each query"
 # Of the spans of a trace, only those of its retriever hold documents.
 EACH_QUERY_ONCE = "give each query once, and leave out objects without documents"
-MISSING = ("NoneType", "NAType", "NaTType")  # types of missing ids, the last two of pandas
+MISSING = ("None", "nan", "<NA>", "NaT")  # missing ids as text, the last two of pandas
 DocumentValues = Mapping[Any, Any]  # the values of a query's documents by their ids
 
 
@@ -6607,14 +6338,28 @@ class ById:
         return len(self.queries) if self.by_position else None
 
     @property
+    def lacking(self) -> RowNumbers:
+        """The numbers of rows without a value, as of `Columns`: there are no rows."""
+        return NO_ROWS
+
+    @property
+    def query_ids(self) -> list[Any]:
+        """The ids of the queries, or their numbers."""
+        return list(self.queries)
+
+    @property
     def first_id(self) -> Any:
         """The first id of a document; None if there is none."""
-        return next(self.ids(), None)
+        return next(iter(self.first_ids(1)), None)
 
     @property
     def first_query(self) -> Any:
         """The id of the first query; None if there is none."""
         return next(iter(self.queries), None)
+
+    def first_ids(self, count: int) -> list[Any]:
+        """Return so many ids of documents."""
+        return list(islice(self.ids(), count))
 
     def ids(self) -> Iterator[Any]:
         """Return the ids of all documents."""
@@ -6704,6 +6449,8 @@ def documents_of_query(
         InputError: a value is no id, ids are of several kinds, a document is there twice, or only
             some documents have a score.
     """
+    if isinstance(ids, Set) and names.kind == "run":
+        raise InputError("a set has no order; give a list of ids, best first")
     ids = list(ids)
     numbers = values_by_order(len(ids), names) if values is None else values
     if in_list and names.kind == "run" and None in numbers:
@@ -6717,8 +6464,6 @@ def documents_of_query(
         return documents
     if names.keep is None:
         before, position = _first_repeated(ids)
-        if ids[position] == "":  # padding, and no document
-            raise InputError(EMPTY_ID, position=position)
         problem = f"document {shown(ids[position])} is in position {before} already"
         hint = once(names.kind)
         if values is None and isinstance(ids[position], Real):
@@ -6763,20 +6508,13 @@ def _check_kinds(ids: Sequence[Any], names: Names) -> None:
 
 def _instead(value: Any, names: Names) -> str:
     """Return what an error says to do about a value in a list that is no id."""
-    if is_missing_id(value):
+    if str(value) in MISSING:
         return "leave it out"
-    if isinstance(value, Real) and not isinstance(value, bool):
+    if isinstance(value, Real):
         return NUMBERS_IN_LISTS
     if isinstance(value, (list, tuple)):
         return f"give one id, or pairs of an id and its {names.value or 'value'}, [(id, ...), ...]"
     return "give others as text"
-
-
-def is_missing_id(value: Any) -> bool:
-    """Return whether a value stands where a list has no id: None, or nan or NA of pandas."""
-    if type(value).__name__ in MISSING:
-        return True
-    return bool(isinstance(value, Real) and value != value)
 
 
 def _best(ids: Sequence[Any], numbers: Sequence[Any], names: Names) -> dict[Any, Any]:
@@ -6811,12 +6549,13 @@ def _inputs_documents_is_number(value: Any) -> bool:
 
 LOWEST_FLOAT32 = float(np.finfo(np.float32).min)
 QUERIES_LOOKED_AT = 1 << 4  # whose ids are looked at
+HIGHEST_LOOKED_AT = 1 << 6  # unjudged documents of such a query
 IDS_LOOKED_AT = 1 << 10  # of the queries of a run that are not judged
 MOST_UNMATCHED = 1 / 10  # of the queries; as many may well be unmatched on both sides
 FIRST_PART = 1 / 4  # of the documents of a query, among which its own one is
 FEWEST_QUERIES = 5  # fewer may have ids in common, or no scores, by chance
 TWO_IDS = ", which are two ids; give ids with the same case, spaces, zeros and Unicode form"
-SPARE_ZEROS = re.compile(r"\n0[0-9]|\.0\n")
+SPARE = re.compile(r" |\n0[0-9]|\.0\n")  # spaces and zeros in lines of ids
 
 
 def doubts_about_scores(rankings: Rankings, run: Any, score_order: str) -> Iterator[str]:
@@ -6854,36 +6593,30 @@ def _doubts_about_ranks(rankings: Rankings, are_called_ranks: bool) -> Iterator[
     if not gaps.any():
         return
     row = int(gaps.argmax())
-    place = (rankings.place or numbered)(int(query[row]), None)
+    place = rankings.words(int(query[row]), None)
     before, after = score[row : row + 2].tolist()
     problem = f"no document has a rank between {before:g} and {after:g}, so those below move up"
     hint = "if these are ranks, give each retrieved document, also if nobody judged it"
     yield f"{place}: {problem}; {hint}"
 
 
-def doubts_about_ids(rankings: Rankings, run: Any, qrels: Any) -> Iterator[str]:
+def doubts_about_ids(rankings: Rankings, run: Any) -> Iterator[str]:
     """Yield what warnings say about the ids of the first queries, if both sides have ids.
 
     Nothing is said where no document was both retrieved and judged, which is a warning of its own.
     """
-    if not has_ids(run) or not has_ids(qrels) or rankings.unmatched or not len(rankings.score):
-        return
-    if rankings.query_ids is None:
+    if not has_ids(run) or rankings.query_ids is None or rankings.unmatched:
         return
     # Whoever excludes documents knows of them.
     if rankings.excluded is None:
         yield from _own_documents(rankings)
-    retrieved = rankings.retrieved
-    if retrieved is None:
+        if str(run.first_id).isdigit():
+            yield from _positions_as_ids(rankings)
+    if rankings.retrieved is None:
         return  # all judged documents are retrieved
-    # The retrieved documents of a query come first.
-    begins = np.minimum(rankings.offsets[:-1], len(rankings.score) - 1)
-    if not retrieved[begins].all():
-        yield from _respelled_queries(rankings, run)
-    if rankings.excluded is None and str(run.first_id).isdigit():
-        yield from _positions_as_ids(rankings)
+    yield from _respelled_queries(rankings, run)
     # The ids of the first query tell nearly always.
-    if rankings.judged is not None and _may_be_respelled(next(_first_ids(rankings))):
+    if _may_be_respelled(next(_first_ids(rankings), ())):
         yield from respelled_ids(rankings)
 
 
@@ -6900,8 +6633,7 @@ def _respelled_queries(rankings: Rankings, run: Any) -> Iterator[str]:
         return
     queries = rankings.names()
     known = set(queries)
-    run_queries = run.queries if isinstance(run, ById) else as_list(run.query_ids)
-    others = [query for query in run_queries if query not in known]
+    others = [query for query in as_list(run.query_ids) if query not in known]
     by_spelling = {spelling(query): query for query in others[:IDS_LOOKED_AT]}
     for index in missing[:QUERIES_LOOKED_AT]:
         query = queries[index]
@@ -6947,20 +6679,21 @@ def _positions_as_ids(rankings: Rankings) -> Iterator[str]:
     The ids of every query are 0, 1, 2, ... in any order, as rerankers number their candidates, and
     some judged documents have other ids.
     """
-    others: list[str] = []
+    others: list[Any] = []
     most = 0
     for query, documents in enumerate(_first_ids(rankings)):
         retrieved, _ = rankings.sides_of(query)
         ranked = set(map(str, compress(documents, retrieved)))
         if ranked != set(map(str, range(len(ranked)))):
             return
-        others += [str(document) for document in documents if str(document) not in ranked]
+        others += compress(documents, ~retrieved)
         most = max(most, len(ranked))
     # A single document that is called 0 tells nothing.
-    if most >= 2 and others and others[0].isdigit():
+    other = str(next(iter(others), ""))
+    if most >= 2 and other.isdigit():
         problem = "the ids of every query count from 0, as positions among its candidates do"
         hint = "if they are positions, look up the ids, ids[position]"
-        yield f"{problem}, and {others[0]} is judged too; {hint}"
+        yield f"{problem}, and {other} is judged too; {hint}"
 
 
 def respelled_ids(rankings: Rankings) -> Iterator[str]:
@@ -6970,12 +6703,12 @@ def respelled_ids(rankings: Rankings) -> Iterator[str]:
     """
     for query, documents in enumerate(_first_ids(rankings)):
         retrieved, judged = rankings.sides_of(query)
-        unjudged = compress(documents, retrieved & ~judged)
+        unjudged = islice(compress(documents, retrieved & ~judged), HIGHEST_LOOKED_AT)
         by_spelling = {spelling(document): document for document in unjudged}
         for document in compress(documents, judged & ~retrieved):
             other = by_spelling.get(spelling(document))
             if other is not None:
-                place = (rankings.place or numbered)(query, None)
+                place = rankings.words(query, None)
                 yield f"{place}: {shown(document)} is judged and {shown(other)} retrieved{TWO_IDS}"
                 return
 
@@ -6987,7 +6720,7 @@ def _may_be_respelled(ids: Sequence[Any]) -> bool:
     can be the same id in other spellings.
     """
     text = "\n".join(["", *map(str, ids), ""])
-    if " " in text or not text.isascii() or SPARE_ZEROS.search(text):
+    if not text.isascii() or SPARE.search(text):
         return True
     return text != text.lower() and text != text.upper()
 
@@ -7022,10 +6755,10 @@ def refuse_no_rankings(score: Column, relevance: Column) -> None:
     if score.present is not None or relevance.present is not None:
         return
     lengths = score.offsets[1:] - score.offsets[:-1]  # much faster than np.diff
-    if len(lengths) > 1 and lengths[0] in (2, 3) and (lengths == lengths[0]).all():
-        sides = (score.values, relevance.values)
+    sides = (score.values, relevance.values)
+    if len(lengths) > 1 and 2 <= lengths.min() == lengths.max() <= 3:
         _refuse_rows(*(values.reshape(len(lengths), -1) for values in sides))
-    refuse_ids(("predictions", "references"), (score.values, relevance.values), lengths)
+    refuse_ids(("predictions", "references"), sides, lengths)
 
 
 def warn_of_one_document(score: Column) -> None:
@@ -7044,72 +6777,33 @@ def _refuse_rows(rows: NDArray[Any], others: NDArray[Any]) -> None:
     """Raise an error for rows of a user, an item and perhaps a value: each would be a query.
 
     Users and items are whole numbers, another pair in each row. Either the rows of both sides have
-    the same pairs, as scores and relevances may have in a few queries of small numbers, hardly in
-    five queries or with a 10; or both sides have the same users, some of them repeatedly, and only
-    the third scores have fractions, or some items of both sides are above all grades.
+    the same pairs, as scores and relevances may have in a few queries of small numbers; or both
+    sides have the same users, some of them repeatedly. Items of both sides are above all grades, or
+    most of the scores of other pairs are fractions.
     """
     pairs, other_pairs = rows[:, :2].astype(np.float64), others[:, :2].astype(np.float64)
     if not _are_distinct(pairs) or (rows == others).all():
         return
-    if len(pairs) < 5 and (pairs < HIGHEST_GRADE).all():
-        return
+    are_rows = min(pairs.max(axis=0)[1], other_pairs.max(axis=0)[1]) >= HIGHEST_GRADE
     if (pairs == other_pairs).all():
-        raise _rows_of_a_table(rows[0], others[0])
-    if not _have_same_users(pairs, other_pairs):
-        return
-    if min(pairs[:, 1].max(), other_pairs[:, 1].max()) > HIGHEST_GRADE:
-        raise _rows_of_a_table(rows[0], others[0])
-    values = rows[:, 2:]
-    if values.size and np.mean(values != np.trunc(values)) > 0.5:  # mostly fractions
+        are_rows |= len(pairs) >= 5  # hardly by chance
+    else:
+        are_rows |= np.count_nonzero(rows[:, 2:] % 1) > len(rows) / 2  # mostly fractions
+        users, other_users = np.unique(pairs[:, 0]), np.unique(other_pairs[:, 0])
+        are_rows &= len(users) < len(pairs) and np.array_equal(users, other_users)
+    if are_rows:
         raise _rows_of_a_table(rows[0], others[0])
 
 
 def _rows_of_a_table(row: Sequence[Any], other: Sequence[Any]) -> ValueError:
     one, another = (", ".join(f"{value:.7g}" for value in cells) for cells in (row, other))
-    names = ["user_id", "item_id", "score"][: len(row)]
-    fields = "a user, an item and a value" if len(row) == 3 else "a user and an item"
-    problem = f"both sides hold rows of {fields}, such as ({one}) and ({another})"
-    columns = ", ".join(f'"{name}"' for name in names)
+    columns = ["user_id", "item_id", "score"][: len(row)]
+    problem = f"both sides hold rows of a user and an item, such as ({one}) and ({another})"
     hint = (
         "give tables with names of columns, such as "
-        f"predictions=pd.DataFrame(rows, columns=[{columns}])"
+        f"predictions=pd.DataFrame(rows, columns={columns})"
     )
     return ValueError(f"{problem}, and each would be a query of its own; {hint}")
-
-
-def refuse_tuples(predictions: Any, references: Any) -> None:
-    """Raise an error for tuples of a user, an item and an estimate beside such of a relevance.
-
-    >>> refuse_tuples([(1, 10, 1.5)], [(1, 11, 1)])
-    Traceback (most recent call last):
-    ...
-    ValueError: both sides hold rows of a user, an item and a value, such as (1, 10, 1.5) and \
-(1, 11, 1), and each would be a query of its own; give tables with names of columns, such as \
-predictions=pd.DataFrame(rows, columns=["user_id", "item_id", "score"])
-    """
-    if types_of_tuples(predictions) != {(int, int, float)}:
-        return
-    if types_of_tuples(references) not in ({(int, int, int)}, {(int, int, float)}):
-        return
-    users = {row[0] for row in predictions}
-    if not users.isdisjoint(row[0] for row in references):
-        raise _rows_of_a_table(predictions[0], references[0])
-
-
-def types_of_tuples(side: Any) -> set[tuple[type, ...]]:
-    """Return the types in the rows of a side if all are tuples of three; else nothing."""
-    if not isinstance(side, (list, tuple)):
-        return set()
-    if not all(type(row) is tuple and len(row) == 3 for row in side):
-        return set()
-    return {tuple(map(type, row)) for row in side}
-
-
-def _have_same_users(pairs: NDArray[Any], others: NDArray[Any]) -> bool:
-    """Return whether both sides have the same users, some of them repeatedly, and other items."""
-    users, other_users = np.unique(pairs[:, 0]), np.unique(others[:, 0])
-    are_repeated = len(users) < len(pairs)
-    return are_repeated and np.array_equal(users, other_users) and _are_distinct(others)
 
 
 def refuse_ids(
@@ -7127,21 +6821,14 @@ def refuse_ids(
         return
     highest = [side.max() for side in sides]
     are_many = len(sides[0]) >= MANY_DOCUMENTS
-    if are_many and min(highest) <= lengths.max():
-        return
-    if not are_many and (lengths.min() < FEWEST_OF_QUERY or highest[0] <= lengths.max()):
-        return
-    if not are_many and any((side == 0).any() for side in sides):
-        return
+    if are_many:
+        may_be_ids = min(highest) > lengths.max()
+    else:
+        may_be_ids = lengths.min() >= FEWEST_OF_QUERY and highest[0] > lengths.max()
+        may_be_ids &= all(side.all() for side in sides)
     query = np.repeat(np.arange(len(lengths)), lengths)
-    for side in sides:
-        is_id = side != -1  # -1 is no document
-        is_zero = side == 0
-        if is_zero.mean() < 0.5:  # 0 may fill up rows; most grades are 0
-            is_id &= ~is_zero
-        rows = np.stack([query, side.astype(np.int64)], axis=1)
-        if not _are_distinct(rows[is_id]):
-            return
+    if not may_be_ids or not all(_are_distinct_in(query, side) for side in sides):
+        return
     first = [", ".join(map(str, side[: lengths[0]][:5].tolist())) for side in sides]
     problem = "hold other whole numbers in each place of a query, as ids are, such as"
     ids = "give the ids of relevant documents, without padding, as sets, references=[{...}, ...]"
@@ -7149,6 +6836,15 @@ def refuse_ids(
     if are_many:
         raise ValueError(f"{' and '.join(arguments)} {words}; if they are values, give floats")
     warn(f"{mark(arguments[0])}: both sides {words}; they are read as values")
+
+
+def _are_distinct_in(query: NDArray[np.int64], side: NDArray[Any]) -> bool:
+    """Return whether no number is twice in a query, but for those that fill up its row."""
+    is_id = side != -1  # -1 is no document
+    is_zero = side == 0
+    if is_zero.mean() < 0.5:  # 0 may fill up rows; most grades are 0
+        is_id &= ~is_zero
+    return _are_distinct(np.stack([query, side.astype(np.int64)], axis=1)[is_id])
 
 
 def _are_distinct(rows: NDArray[Any]) -> bool:
@@ -7175,17 +6871,13 @@ def refuse_counted_ranks(argument: str, name: Any, rows: Iterable[list[Any]]) ->
         raise InputError(f"{problem}; {hint}", argument)
 
 
-def first_if_counted(rows: Iterable[list[Any]]) -> Any:
+def first_if_counted(rows: Iterable[list[Any]]) -> int | None:
     """Return where the scores of all queries begin to count, 0 or 1; None if they do not count."""
-    first = None
-    for scores in rows:
-        if not scores:
-            continue
-        if first is None:
-            first = scores[0]
-        if first not in (0, 1) or scores != list(range(int(first), int(first) + len(scores))):
-            return None
-    return first
+    filled = list(filter(None, rows))
+    for first in (0, 1):
+        if filled and all(scores == list(range(first, first + len(scores))) for scores in filled):
+            return first
+    return None
 
 
 # Scores beside ranks
@@ -7196,13 +6888,6 @@ def highest_first() -> str:
     return f"if the highest is, give {mark('score_order', 'descending')}"
 
 
-def _inputs_no_rankings_are_numbers(values: Sequence[Any]) -> bool:
-    """Return whether all values are numbers, and none is nan, which has no place in an order."""
-    if not all(issubclass(kind, Real) for kind in set(map(type, values))):
-        return False
-    return not any(map(math.isnan, values))
-
-
 def _equal_scores() -> str:
     """Return what a warning says about equal scores beside ranks."""
     call = mark("fields", {"score": None})
@@ -7211,14 +6896,11 @@ def _equal_scores() -> str:
     )
 
 
-def _other_order(ascending: bool) -> str:
+def _other_order() -> str:
     """Return what a warning says about ranks that contradict the scores."""
-    problem = (
-        "the ranks are in another order than the scores, and the scores count, as in trec_eval"
-    )
-    if ascending:
-        return problem
-    return f"{problem}; if the lowest score is best, give {mark('score_order', 'ascending')}"
+    problem = "the ranks are in another order than the scores, and the scores count"
+    ascending = mark("score_order", "ascending")
+    return f"{problem}, as in trec_eval; if the lowest score is best, give {ascending}"
 
 
 def _unlike_ranks(documents: str) -> str:
@@ -7228,42 +6910,34 @@ def _unlike_ranks(documents: str) -> str:
     return f"{problem}; if the ranks count, name them as the score and give {ascending}"
 
 
-def _tell_order(ranks: Iterable[Any]) -> bool:
-    """Return whether ranks tell an order; some runs have one number in all rows."""
-    return len(set(ranks)) > 1
-
-
 def beside_ranks(
-    queries: Iterable[Any], scores: Iterable[Any], ranks: Iterable[Any], names: Names
+    queries: Iterable[Any], scores: Iterable[Any], ranks: Sequence[Any], names: Names
 ) -> tuple[str, bool]:
     """Return what a warning says about the scores of rows beside ranks; empty for nothing.
 
     The scores of a query are all equal, or rank its documents in another order; or its rows are in
-    another order, if the order counts. Return as well whether the ranks tell an order.
+    another order, if the order counts. Return as well whether the ranks tell an order: some runs
+    have one number in all rows.
     """
-    by_query: dict[Any, tuple[list[Any], list[Any]]] = {}
-    numbers_of_ranks = _numbers_or_none(ranks)
-    for query, score, rank in zip(queries, scores, numbers_of_ranks, strict=True):
-        if not id_kind(type(query)):
-            continue  # reading this row raises an error
-        scores_of_query, ranks_of_query = by_query.setdefault(query, ([], []))
-        scores_of_query.append(score)
-        ranks_of_query.append(rank)
-    return _misfit(by_query, names), _tell_order(numbers_of_ranks)
-
-
-def _numbers_or_none(values: Iterable[Any]) -> list[Any]:
-    """Return values with None in place of what is no number."""
-    return [value if isinstance(value, Real) else None for value in values]
-
-
-def _misfit(by_query: Mapping[Any, tuple[Sequence[Any], Sequence[Any]]], names: Names) -> str:
-    """Return what a warning says about the scores and ranks of queries; empty if they fit."""
-    for query, (scores, ranks) in by_query.items():
-        problem = _beside_ranks([] if names.has_no_value else scores, ranks, names, "rows")
+    by_query: dict[Any, list[tuple[Any, Any]]] = {}
+    for query, score, rank in zip(queries, scores, ranks, strict=True):
+        if id_kind(type(query)):  # reading other rows raises an error
+            by_query.setdefault(query, []).append((score, rank))
+    tell_order = len(set(_inputs_no_rankings_numbers(ranks))) > 1
+    for query, rows in by_query.items():
+        scores_of_query, ranks_of_query = zip(*rows, strict=True)
+        if names.has_no_value:
+            scores_of_query = ()
+        problem = _beside_ranks(scores_of_query, ranks_of_query, names, "rows")
         if problem:
-            return f"query {shown(query)}: {problem}"
-    return ""
+            return f"query {shown(query)}: {problem}", tell_order
+    return "", tell_order
+
+
+def _inputs_no_rankings_numbers(values: Sequence[Any]) -> Sequence[Any]:
+    """Return values if all are numbers, which have an order; none if one is not, or is nan."""
+    are_numbers = all(issubclass(kind, Real) for kind in set(map(type, values)))
+    return () if not are_numbers or any(map(math.isnan, values)) else values
 
 
 def _beside_ranks(scores: Sequence[Any], ranks: Sequence[Any], names: Names, documents: str) -> str:
@@ -7271,15 +6945,16 @@ def _beside_ranks(scores: Sequence[Any], ranks: Sequence[Any], names: Names, doc
 
     Without scores, their order counts.
     """
+    places = list(_inputs_no_rankings_numbers(ranks))
     if not scores:
-        places = _real_numbers(ranks)
         return "" if places == sorted(places) else _unlike_ranks(documents)
-    if len(ranks) != len(scores) or not _inputs_no_rankings_are_numbers((*scores, *ranks)):
+    numbers = _inputs_no_rankings_numbers(scores)
+    if len(places) != len(numbers):
         return ""
-    if len(set(scores)) == 1 < len(scores) and first_if_counted([sorted(ranks)]) is not None:
+    if len(set(numbers)) == 1 < len(numbers) and first_if_counted([sorted(places)]) is not None:
         return _equal_scores()
-    if _tell_order(ranks) and _contradict(scores, ranks, names.ascending):
-        return _other_order(names.ascending)
+    if len(set(places)) > 1 and _contradict(numbers, places, names.ascending):
+        return _other_order()
     return ""
 
 
@@ -7293,35 +6968,244 @@ def _contradict(scores: Sequence[Any], ranks: Sequence[Any], ascending: bool) ->
     return by_rank != sorted(scores, reverse=not ascending)
 
 
-def _real_numbers(values: Sequence[Any]) -> list[Any]:
-    if set(map(type, values)) <= {int, float}:  # faster
-        return list(values)
-    return [value for value in values if isinstance(value, Real)]
-
-
 def contradiction(values: Sequence[Any], ranks: Sequence[Any], names: Names) -> str:
     """Return what a warning says about hits whose order and values disagree; empty if they agree.
 
     Scores may be in any order if `fields` names them, or if `score_order` says which is best; with
     "ascending", scores that fall from hit to hit are still doubtful.
     """
-    scores = _real_numbers(values)
+    scores = list(_inputs_no_rankings_numbers(values))
     best_first = sorted(scores, reverse=not names.ascending)
     if scores == best_first:
-        return _beside_ranks(scores, list(map(as_number, ranks)), names, "hits")
-    if names.name("score") is not None:
-        return ""
+        return _beside_ranks(values, ranks, names, "hits")
     # A similarity is listed highest first, and is not best where it is lowest.
-    is_opposite = names.ascending and scores == best_first[::-1]
-    if names.is_order_given and not (is_opposite and len(scores) >= FEWEST_OF_QUERY):
+    is_opposite = names.ascending and scores == best_first[::-1] and len(scores) >= FEWEST_OF_QUERY
+    if names.name("score") is not None or (names.is_order_given and not is_opposite):
         return ""
     problem = "the scores rank its hits in another order than they are in, and the scores count"
     order = f"if the order counts, give {mark('fields', {'score': None})}"
-    if names.ascending:
-        highest = f"if the highest score is best, give {mark('score_order', 'descending')}"
-        return f"{problem}; {order}; {highest}"
     lowest = f"if the lowest score is best, give {mark('score_order', 'ascending')}"
     return f"{problem}; {order}; {lowest}; {highest_first()}"
+
+
+# ndcg/inputs/objects.py: Objects and the paths to their fields: dicts, as in JSON, and objects of client libraries.
+
+DEEPEST = 7  # objects within objects
+DEEPEST_IN_CLIENTS = 4  # within an object of a client, which may refer to one another
+LOOKED_AT = 1 << 9  # objects of a side or in the lists of a field, of which the fields are told
+MOST_CELLS = 1 << 16  # fields of the objects at one path, since mappings may have many documents
+SINGLE = {NoneType, str, int, float, bool}  # types of values that hold no other values
+NO_OBJECTS = (NoneType, str, bytes, date, Number, list, Set, type, Enum)
+# of tensors, columns and tables, and of the missing value of pandas
+SIGNS_OF_ARRAYS = ("__array__", "__array_ufunc__", "__arrow_c_stream__")
+# What lists the fields of a named tuple, a dataclass, and a struct of msgspec.
+NAMES_OF_FIELDS = ("_fields", "__dataclass_fields__", "__struct_fields__")
+
+
+def is_object(value: Any) -> bool:
+    """Return whether a value has fields: a dict, a named tuple, a row of a database, a client's."""
+    kind: Any = type(value)
+    return _has_fields(kind)
+
+
+@lru_cache(1 << 8)
+def _has_fields(kind: Any) -> bool:
+    """Return whether values of a type have fields; asked once, since most are of few types."""
+    if issubclass(kind, tuple):
+        return _has_any(kind, ("_fields", "asDict"))  # the latter of Spark
+    if issubclass(kind, NO_OBJECTS) or _has_any(kind, SIGNS_OF_ARRAYS):
+        return False
+    # Rows of a database have keys, and what Elasticsearch's client returns has what its body has.
+    return kind.__dictoffset__ != 0 or _has_any(kind, ("keys", "__getattr__", *NAMES_OF_FIELDS))
+
+
+def _has_any(value: Any, attributes: Iterable[str]) -> bool:
+    return any(hasattr(value, attribute) for attribute in attributes)
+
+
+def is_list(value: Any) -> bool:
+    """Return whether a value is a list or a tuple without names."""
+    return isinstance(value, (list, tuple)) and not is_object(value)
+
+
+def is_nested(value: Any) -> bool:
+    """Return whether a value holds others: it is a list or an object."""
+    return isinstance(value, (list, tuple)) or is_object(value)
+
+
+def first_in(row: Any) -> Any:
+    """Return the first value in a list; None for an empty list, and for what is no list."""
+    return row[0] if is_list(row) and row else None
+
+
+def fields_of(value: Any) -> Mapping[Any, Any]:
+    """Return the fields of an object by their names; of a value without fields nothing."""
+    if isinstance(value, Mapping):
+        return value
+    if hasattr(value, "asDict"):  # of Spark
+        return dict(value.asDict())
+    for names in NAMES_OF_FIELDS:
+        if hasattr(value, names):
+            return {name: getattr(value, name, None) for name in getattr(value, names)}
+    if hasattr(value, "keys"):
+        return dict(value)
+    fields = getattr(value, "__dict__", {})
+    return {name: field for name, field in fields.items() if not callable(field)}
+
+
+def without_arrays(objects: Sequence[Any]) -> Sequence[Any]:
+    """Return objects in which arrays and tensors are lists; the same if the first has none.
+
+    >>> without_arrays([{"id": "q", "hits": np.array(["a", "b"])}])
+    [{'id': 'q', 'hits': ['a', 'b']}]
+    """
+    if not _has_arrays(_inputs_objects_first(objects), DEEPEST_IN_CLIENTS):
+        return objects
+    return [_with_lists(value, DEEPEST_IN_CLIENTS) for value in objects]
+
+
+def _is_array(value: Any) -> bool:
+    return hasattr(value, "tolist") and not isinstance(value, np.generic)
+
+
+def _has_arrays(value: Any, depth: int) -> bool:
+    """Return whether an object holds an array, at most so deep."""
+    if is_list(value):
+        return _has_arrays(_inputs_objects_first(value), depth)
+    if depth > 0 and is_object(value):
+        return any(_has_arrays(field, depth - 1) for field in fields_of(value).values())
+    return _is_array(value)
+
+
+def _with_lists(value: Any, depth: int) -> Any:
+    """Return a value with lists in place of arrays, in objects that are at most so deep."""
+    if _is_array(value):
+        value = value.tolist()
+    if is_list(value):
+        return [_with_lists(item, depth) for item in value]
+    if depth > 0 and is_object(value):
+        fields = fields_of(value).items()
+        return {name: _with_lists(field, depth - 1) for name, field in fields}
+    return value
+
+
+def fields_among(objects: Iterable[Any], start: Keys = ()) -> Fields:
+    """Return the fields of objects by their paths, which begin with `start`.
+
+    >>> fields = fields_among([{"id": 1, "output": {"hits": [{"doc.id": "a"}]}}])
+    >>> {path: field.lists for path, field in fields.items()}
+    {'id': (), 'output': (), 'output.hits': (2,), 'output.hits.doc.id': (2,)}
+
+    Raises:
+        InputError: one is no object.
+    """
+    looked_at = [{} if value is None else value for value in islice(objects, LOOKED_AT)]
+    position = first_no_object(looked_at)
+    if position is not None:
+        problem = f"holds {shown(looked_at[position])} among objects; give objects alone"
+        raise InputError(problem, f"position {position}")
+    fields = Fields()
+    for field in _fields_at((), looked_at, (), DEEPEST):
+        fields.setdefault(".".join((*start, *field.keys)), field)
+    return fields
+
+
+def first_no_object(values: Sequence[Any]) -> int | None:
+    """Return the position of the first value without fields; None if all have fields."""
+    kinds = list(map(type, values))
+    return min((kinds.index(kind) for kind in set(kinds) if not _has_fields(kind)), default=None)
+
+
+def _fields_at(
+    keys: Keys, objects: Sequence[Any], lists: tuple[int, ...], depth: int
+) -> Iterator[Field]:
+    """Yield the fields of all objects at some keys, and of the objects within."""
+    if not set(map(type, objects)) <= {dict}:
+        if not all(isinstance(value, Mapping) for value in objects):
+            depth = min(depth, DEEPEST_IN_CLIENTS)
+        objects = [dict(fields_of(value)) for value in objects]
+    cells = defaultdict(list)
+    for name, cell in islice(chain.from_iterable(map(dict.items, objects)), MOST_CELLS):
+        cells[name].append(cell)
+    for name, values in cells.items():
+        # Only text can be a name; the keys of a mapping of documents may be numbers.
+        if not isinstance(name, str):
+            continue
+        path = (*keys, name)
+        inner, are_in_lists = _objects_in(values)
+        within = (*lists, len(path)) if are_in_lists else lists
+        example = next(filterfalse(_inputs_objects_is_empty, values), values[0])
+        yield Field(path, example, within, any(map(fields_of, inner)))
+        if depth > 0:
+            yield from _fields_at(path, inner, within, depth - 1)
+
+
+def _inputs_objects_is_empty(value: Any) -> bool:
+    return isinstance(value, (NoneType, list, tuple, dict)) and not value
+
+
+def _objects_in(values: Sequence[Any]) -> tuple[list[Any], bool]:
+    """Return the objects among the values of a field, also in lists, and whether some are there."""
+    if SINGLE.issuperset(map(type, values)):  # usually, and much faster
+        return [], False
+    lists = list(filter(is_list, values))
+    # As many elements of each, so that all lists are looked at.
+    in_each = max(1, LOOKED_AT // max(1, len(lists)))
+    in_lists = list(filter(is_object, chain.from_iterable(row[:in_each] for row in lists)))
+    return [*filter(is_object, values), *in_lists], len(in_lists) > 0
+
+
+def to_list(fields: Fields) -> Fields:
+    """Return the fields that an error lists: fields without fields, and mappings to numbers."""
+    listed = Fields()
+    mappings = set()
+    for path, field in fields.items():
+        if field.keys[:-1] in mappings:
+            continue  # the number of a document
+        if not field.lists and is_mapping_to_numbers(field.example):
+            mappings.add(field.keys)
+        elif field.has_fields:
+            continue
+        listed[path] = field
+    return listed
+
+
+def is_mapping_to_numbers(value: Any) -> bool:
+    """Return whether a value is a mapping to numbers or None, such as documents' scores."""
+    if not isinstance(value, Mapping):
+        return False
+    return all(issubclass(kind, (Real, NoneType)) for kind in set(map(type, value.values())))
+
+
+def _inputs_objects_first(values: Iterable[Any]) -> Any:
+    return next((value for value in values if value is not None), None)
+
+
+def value_at(value: Any, keys: Keys) -> Any:
+    """Return the field at some keys: a list if they lead through one, None if there is none.
+
+    >>> value_at({"hits": [{"id": "a"}, {"id": "b"}]}, ("hits", "id"))
+    ['a', 'b']
+    """
+    for position, key in enumerate(keys):
+        if type(value) is dict:  # faster
+            value = value.get(key)
+        # The rest of the path leads on in all objects of a list.
+        elif is_list(value):
+            return values_at(value, keys[position:])
+        elif hasattr(value, "keys"):
+            value = fields_of(value).get(key)
+        else:
+            value = getattr(value, key, None)
+    return value
+
+
+def values_at(objects: Sequence[Any], keys: Keys) -> list[Any]:
+    """Return the field at some keys of all objects."""
+    if len(keys) == 1:
+        with suppress(TypeError):  # not all are dicts
+            return list(map(dict.get, objects, repeat(keys[0])))  # faster than a loop
+    return [value_at(value, keys) for value in objects]
 
 
 # ndcg/inputs/exclusion.py: Remove documents, such as items that a user has seen, from rankings and ideals.
@@ -7366,39 +7250,6 @@ def without(
     return sides[0], sides[1], counts
 
 
-def without_in_mappings(
-    exclude: Any, run: ById, qrels: ById, exclude_from: str = "both"
-) -> tuple[ById, ById, NDArray[np.int64]]:
-    """Return two mappings without the excluded documents, as `without` does."""
-    query, queries, documents = _inputs_exclusion_rows(exclude)
-    queries, documents = as_list(queries), as_list(documents)
-    _check_queries(queries, list(qrels.queries))
-    rankings = qrels if has_no_documents(run) else run
-    types = set(map(type, rankings.ids()))
-    _check_documents(documents, rankings.first_id, set(map(id_kind, types)))
-    excluded: dict[Any, set[Any]] = {}
-    for code, document in zip(query.tolist(), documents, strict=True):
-        excluded.setdefault(queries[code], set()).add(document)
-    ranked, judged = dict(run.queries), dict(qrels.queries)
-    counts = np.zeros((len(judged), 2), np.int64)
-    for row, name in enumerate(qrels.queries):
-        ids = excluded.get(name, set())
-        for column, side in enumerate((ranked, judged)):
-            shared = ids & side.get(name, {}).keys()
-            counts[row, column] = len(shared)
-            stays = exclude_from == "run" and side is judged
-            if shared and not stays:
-                side[name] = _inputs_exclusion_without(side[name], shared)
-    return replace(run, queries=ranked), replace(qrels, queries=judged), counts
-
-
-def _inputs_exclusion_without(documents: DocumentValues, excluded: Set[Any]) -> DocumentValues:
-    left = dict(documents)
-    for document in excluded:
-        del left[document]
-    return left
-
-
 def are_excluded(rows: Columns, exclude: Any) -> Mask:
     """Return which rows are to be excluded."""
     return _are_among(rows, _inputs_exclusion_columns(exclude, rows, rows))
@@ -7436,8 +7287,8 @@ def _inputs_exclusion_columns(exclude: Any, run: Columns, judged: Columns) -> Co
     query, queries, documents = _inputs_exclusion_rows(exclude)
     _check_queries(as_list(queries), as_list(judged.query_ids))
     documents = id_column("exclude", documents)
-    if family(documents.type) != family(rankings.document.type):
-        _check_documents(documents, rankings.first_id, set())
+    if len(rankings.document) and family(documents.type) != family(rankings.document.type):
+        _refuse_documents(documents, rankings.first_id)
     return Columns(query, queries, documents, np.ones(len(query)), hashes_of(documents))
 
 
@@ -7450,7 +7301,7 @@ def _inputs_exclusion_rows(exclude: Any) -> tuple[RowNumbers, Any, Any]:
     if isinstance(exclude, Columns):
         return exclude.query, exclude.query_ids, exclude.document
     if isinstance(exclude, Pairs):
-        return _rows_of_pairs(exclude)
+        return _inputs_exclusion_rows_of_pairs(exclude)
     forms = "{query: ids}, a file, or a DataFrame with a row for each query and document"
     given = type(exclude).__name__
     if isinstance(exclude, ARROW):
@@ -7465,7 +7316,7 @@ def _inputs_exclusion_rows_of_mapping(exclude: Mapping[Any, Any]) -> tuple[RowNu
     lengths = []
     documents: list[Any] = []
     for query, row in by_query.items():
-        ids = frozenset(row)
+        ids = dict.fromkeys(row)
         if ids:
             queries.append(query)
             lengths.append(len(ids))
@@ -7473,7 +7324,7 @@ def _inputs_exclusion_rows_of_mapping(exclude: Mapping[Any, Any]) -> tuple[RowNu
     return np.repeat(np.arange(len(queries)), lengths), queries, documents
 
 
-def _rows_of_pairs(exclude: Pairs) -> tuple[RowNumbers, Any, Any]:
+def _inputs_exclusion_rows_of_pairs(exclude: Pairs) -> tuple[RowNumbers, Any, Any]:
     columns = settled(exclude._asdict())
     queries = read_ids("exclude", columns["query_ids"])
     documents = id_column("exclude", columns["document_ids"])
@@ -7487,7 +7338,7 @@ def _rows_of_pairs(exclude: Pairs) -> tuple[RowNumbers, Any, Any]:
 def by_position(exclude: Any, queries: int) -> dict[int, Any]:
     """Return ``{query: ids}``, by the position of queries, from lists of ids in their order."""
     rows = in_python(exclude)
-    if not isinstance(rows, (list, tuple)) or isinstance(rows, (Pairs, Columns)):
+    if not is_list(rows):
         given = "a file or a DataFrame" if isinstance(rows, (Pairs, Columns)) else shown(exclude)
         problem = f"got {given}, but the predictions are ranked ids by position"
         hint = "give a list or a set of ids for each query, in the same order"
@@ -7497,9 +7348,7 @@ def by_position(exclude: Any, queries: int) -> dict[int, Any]:
 
 
 def _ids(query: Any, documents: Any) -> Iterable[Any]:
-    ids = documents
-    if not isinstance(ids, (list, tuple, Set, Mapping, str, bytes)):
-        ids = in_python(plain("exclude", ids))
+    ids = in_python(plain("exclude", documents))
     if not isinstance(ids, (list, tuple, Set, Mapping)):
         problem = f"must be a list or a set of ids; got {shown(documents)}"
         raise InputError(problem, "exclude", f"query {shown(query)}")
@@ -7521,17 +7370,12 @@ def _check_queries(excluded: list[Any], judged: list[Any]) -> None:
     raise InputError(f"{problem}; {SAME_TYPE}", "exclude")
 
 
-def _check_documents(excluded: Any, first: Any, kinds: Set[str]) -> None:
-    """Raise an error for documents of other kinds than the ids in the rankings."""
-    if first is None:  # no document was ranked
-        return
-    excluded = as_list(excluded)
-    wrong = {kind for kind in set(map(type, excluded)) if id_kind(kind) not in kinds}
-    if wrong:
+def _refuse_documents(excluded: pa.ChunkedArray, first: Any) -> None:
+    """Raise an error for documents of another kind than the ids in the rankings."""
+    if len(excluded) > 0:
         # The least of them is the same in any order of a set.
-        others = [document for document in excluded if type(document) in wrong]
-        ids = f"{min(map(shown, others))} in {mark('exclude')}, {shown(first)} in the rankings"
-        problem = f"ids of documents are of another type, such as {ids}"
+        ids = f"{min(map(shown, as_list(excluded)))} in {mark('exclude')}, {shown(first)}"
+        problem = f"ids of documents are of another type, such as {ids} in the rankings"
         raise InputError(f"{problem}; {SAME_TYPE}", "exclude")
 
 
@@ -7716,8 +7560,6 @@ def refuse_open_ties(rankings: Rankings, score_dtype: str) -> None:
     # A tie changes a score only if its documents were retrieved and have different relevances.
     rows = np.flatnonzero(mask_of(len(query), rankings.retrieved))
     rows = rows[tied_rows(query[rows], score[rows])]
-    if not len(rows):
-        return
     judged = mask_of(len(query), rankings.judged)
     relevance = np.where(judged, rankings.relevance, -np.inf)
     rows = rows[np.lexsort((relevance[rows], score[rows], query[rows]))]
@@ -7728,9 +7570,8 @@ def refuse_open_ties(rankings: Rankings, score_dtype: str) -> None:
     if not are_open.any():
         return
     at = int(are_open.argmax())
-    places = []
-    for row in sorted((int(first[at]), int(second[at]))):
-        places.append(rankings.place(*place_among(rankings.offsets, row)))
+    rows_of_tie = sorted((int(first[at]), int(second[at])))
+    places = [rankings.place(*place_among(rankings.offsets, row)) for row in rows_of_tie]
     same = "the same score" if score_dtype == "given" else f"the same score in {score_dtype}"
     docid = f"{mark('ties', 'docid')} (which {mark('convention', 'trec_eval')} means)"
     raise InputError(
@@ -7756,18 +7597,12 @@ def join_by_id(
     labels: Labels | None = None,
 ) -> Rankings:
     """Join both sides: of every judged query the retrieved documents, then the others."""
-    for argument, side in (("predictions", run), ("references", qrels)):
-        # Rows of tables and files were looked at where they were read.
-        if isinstance(side, ById):
-            refuse_empty_ids(argument, side.queries)
-    excluded = None
-    if isinstance(run, ById) and isinstance(qrels, ById):
+    if exclude is None and isinstance(run, ById) and isinstance(qrels, ById):
+        refuse_empty_ids("predictions", run.queries)
+        refuse_empty_ids("references", qrels.queries)
         _refuse_no_common_query(run, qrels)
-        if exclude is None:
-            return _join_mappings(run, qrels, by_docid, score_dtype, ignore_index, labels)
-        run, qrels, excluded = without_in_mappings(exclude, run, qrels, exclude_from)
-        rankings = _join_mappings(run, qrels, by_docid, score_dtype, ignore_index, labels)
-        return rankings._replace(excluded=excluded)
+        return _join_mappings(run, qrels, by_docid, score_dtype, ignore_index, labels)
+    excluded = None
     rows = _as_columns("predictions", run, ignore_index)
     judged = _as_columns("references", qrels, ignore_index, labels)
     _refuse_other_kinds(rows, judged)
@@ -7775,7 +7610,7 @@ def join_by_id(
         rows, judged, excluded = without(exclude, rows, judged, exclude_from)
     rankings = _join_columns(rows, judged, by_docid, score_dtype, ignore_index)
     rankings = rankings._replace(excluded=excluded)
-    if isinstance(qrels, ById) and qrels.by_position:  # its queries have numbers, and no ids
+    if getattr(qrels, "by_position", False):  # its queries have numbers, and no ids
         return rankings._replace(query_ids=None)
     return rankings
 
@@ -7899,7 +7734,7 @@ def _are_of_other_kinds(ids: Iterable[Any], other_ids: Iterable[Any]) -> bool:
     other_kinds = set(map(id_kind, set(map(type, other_ids))))
     if "" in kinds | other_kinds:  # some are not ids; another error says so
         return False
-    return len(kinds) > 0 and len(other_kinds) > 0 and kinds.isdisjoint(other_kinds)
+    return min(len(kinds), len(other_kinds)) > 0 and kinds.isdisjoint(other_kinds)
 
 
 def _as_columns(
@@ -7911,6 +7746,8 @@ def _as_columns(
     """Return a mapping beside a table or a file as columns, too."""
     if isinstance(side, Columns):
         return side
+    # Rows of tables and files were looked at where they were read.
+    refuse_empty_ids(argument, side.queries)
     rows = side.queries
     queries = list(rows)
     lengths = np.fromiter(map(len, rows.values()), np.int64, len(rows))
@@ -7934,28 +7771,20 @@ def _as_columns(
 
 def nothing_shared(run: ById | Columns, qrels: ById | Columns) -> InputError:
     """Return the error for predictions and references without a query in common."""
-    predicted, judged = _queries_of(run)[0], _queries_of(qrels)[0]
+    predicted, judged = run.first_query, qrels.first_query
     hint = "; give the same ids on both sides, of the same type"
-    by_spelling = {spelling(query): query for query in _queries_of(qrels)}
-    for query in _queries_of(run):
+    by_spelling = {spelling(query): query for query in as_list(qrels.query_ids)}
+    for query in as_list(run.query_ids):
         if spelling(query) in by_spelling:
             predicted, judged = query, by_spelling[spelling(query)]
             hint = TWO_IDS
             break
     in_run = f"{shown(predicted)} in the {mark('predictions')}{_in_field(run)}"
     ids = f"{in_run}, {shown(judged)} in the {mark('references')}{_in_field(qrels)}"
-    if "query" in run.fields or "query" in qrels.fields:
-        hint = f"{hint}; {mark('fields', {'query': '...'})} names another field"
     problem = f"no query is in the {mark('references')}; ids are such as {ids}"
-    documents = (run.first_id, qrels.first_id)
-    if None not in documents and len({id_kind(type(document)) for document in documents}) > 1:
-        problem += f"; {another_kind(('document', *documents)).problem}"
-        hint = ""
+    if "query" in {**run.fields, **qrels.fields}:
+        hint += f"; {mark('fields', {'query': '...'})} names another field"
     return InputError(f"{problem}{hint}", "predictions")
-
-
-def _queries_of(side: ById | Columns) -> list[Any]:
-    return list(side.queries) if isinstance(side, ById) else as_list(side.query_ids)
 
 
 def _in_field(side: ById | Columns) -> str:
@@ -8028,10 +7857,9 @@ def _join_columns(
 def _with_queries_of(run: Columns, qrels: Columns) -> tuple[Columns, NDArray[np.int64]]:
     """Return a run with the queries of the references as indices, and the index of its queries."""
     known = index_among(run.query_ids, qrels.query_ids)
-    if len(known) and len(qrels.query_ids) and (known < 0).all():
+    if min(len(known), len(qrels.query_ids)) > 0 and (known < 0).all():
         raise nothing_shared(run, qrels)
-    if (known != np.arange(len(known))).any():
-        run = run._replace(query=known[run.query])
+    run = run._replace(query=known[run.query])
     if (known < 0).any():  # skip queries without judgments
         run = run.only(run.query >= 0)
     return run, known
@@ -8045,9 +7873,8 @@ def _refuse_other_kinds(run: Columns, qrels: Columns) -> None:
     }
     unlike = []
     for noun, (run_ids, qrels_ids) in ids.items():
-        if not len(run_ids) or not len(qrels_ids):
-            continue
-        if family(run_ids.type) != family(qrels_ids.type):
+        are_unlike = family(run_ids.type) != family(qrels_ids.type)
+        if are_unlike and min(len(run_ids), len(qrels_ids)) > 0:
             unlike.append((noun, run_ids[0].as_py(), qrels_ids[0].as_py()))
     if unlike:
         raise another_kind(*unlike)
@@ -8069,9 +7896,8 @@ def another_kind(*unlike: tuple[str, Any, Any]) -> InputError:
     text = next((value for value in (run_id, qrels_id) if isinstance(value, str)), "")
     if LEADING_ZEROS.fullmatch(text):
         hint = f"{text!r} has zeros that integers lose; read the ids of both as text (dtype=str)"
-    elif noun == "document" and isinstance(run_id, int) and text and not text.isdigit():
-        # As text, an integer would not be this id either.
-        hint = "look up an index, as rerankers return it, in the ids that were ranked, ids[index]"
+    elif isinstance(run_id, int) and not text.isdigit():
+        hint = f"if {run_id} is an index, as of a reranker, give the id there, ids[{run_id}]"
     return InputError(f"{problem}; {hint}", "predictions")
 
 
@@ -8115,294 +7941,6 @@ def tied_rows(query: NDArray[np.int64], score: NDArray[Any]) -> NDArray[np.int64
     return np.flatnonzero(is_tied) if isinstance(order, slice) else np.sort(order[is_tied])
 
 
-# ndcg/inputs/objects.py: Objects and the paths to their fields: dicts, as in JSON, and objects of client libraries.
-
-DEEPEST = 8  # objects within objects
-DEEPEST_IN_CLIENTS = 4  # within an object of a client, which may refer to one another
-LOOKED_AT = 1 << 10  # objects of a side whose fields are looked at; all are read by the same paths
-MOST_SHAPES = 1 << 5  # kinds of objects among these
-LOOKED_AT_IN_LISTS = 1 << 12  # elements of the lists in the first of them; in others the first one
-SINGLE = {str, int, float, bool}  # types of values that hold no other values
-NO_OBJECTS = (NoneType, str, bytes, date, Number, list, Set, type, Enum)
-# of tensors, columns and tables, and of the missing value of pandas
-SIGNS_OF_ARRAYS = ("__array__", "__array_ufunc__", "__arrow_c_stream__")
-# What lists the fields of a named tuple, a dataclass, and a struct of msgspec. Rows of Spark have
-# `__fields__`, which is not asked of others: models of pydantic warn that it is deprecated.
-NAMES_OF_FIELDS = ("_fields", "__dataclass_fields__", "__struct_fields__")
-
-
-def is_object(value: Any) -> bool:
-    """Return whether a value has fields: a dict, a named tuple, a row of a database, a client's."""
-    kind: Any = type(value)
-    has_fields = _has_fields(kind)
-    if has_fields is None:
-        return hasattr(value, "keys")
-    return has_fields
-
-
-@lru_cache(1 << 8)
-def _has_fields(kind: Any) -> bool | None:
-    """Return whether values of a type have fields; asked once, since most are of few types.
-
-    None: only a value tells, as a response of Elasticsearch's client, which has what its body has.
-    """
-    if issubclass(kind, Mapping):
-        return True
-    if issubclass(kind, tuple):
-        return _has_any(kind, ("_fields", "asDict"))  # the latter of Spark
-    if issubclass(kind, NO_OBJECTS) or _has_any(kind, SIGNS_OF_ARRAYS):
-        return False
-    # Rows of a database, such as those of sqlite3, have keys.
-    if kind.__dictoffset__ != 0 or _has_any(kind, ("keys", *NAMES_OF_FIELDS)):
-        return True
-    return None if hasattr(kind, "__getattr__") else False
-
-
-def _has_any(value: Any, attributes: Iterable[str]) -> bool:
-    return any(hasattr(value, attribute) for attribute in attributes)
-
-
-def is_list(value: Any) -> bool:
-    """Return whether a value is a list or a tuple without names."""
-    return isinstance(value, (list, tuple)) and not is_object(value)
-
-
-def is_nested(value: Any) -> bool:
-    """Return whether a value holds others: it is a list or an object."""
-    return isinstance(value, (list, tuple)) or is_object(value)
-
-
-def first_in(row: Any) -> Any:
-    """Return the first value in a list; None for an empty list, and for what is no list."""
-    return row[0] if is_list(row) and row else None
-
-
-def fields_of(value: Any) -> Mapping[Any, Any]:
-    """Return the fields of an object by their names."""
-    if isinstance(value, Mapping):
-        return value
-    if isinstance(value, tuple) and hasattr(value, "__fields__"):  # of Spark
-        return dict(zip(value.__fields__, value, strict=True))
-    for names in NAMES_OF_FIELDS:
-        if hasattr(value, names):
-            return {name: getattr(value, name, None) for name in getattr(value, names)}
-    if hasattr(value, "keys"):  # a row of a database
-        return {name: value[name] for name in value.keys()}  # noqa: SIM118 - it is no mapping
-    return {name: field for name, field in vars(value).items() if not callable(field)}
-
-
-def without_arrays(objects: Sequence[Any]) -> Sequence[Any]:
-    """Return objects in which arrays and tensors are lists; the same if the first has none.
-
-    >>> without_arrays([{"id": "q", "hits": np.array(["a", "b"])}])
-    [{'id': 'q', 'hits': ['a', 'b']}]
-    """
-    if not _has_arrays(_inputs_objects_first(objects), DEEPEST_IN_CLIENTS):
-        return objects
-    return [_with_lists(value, DEEPEST_IN_CLIENTS) for value in objects]
-
-
-def _is_array(value: Any) -> bool:
-    return hasattr(value, "tolist") and not isinstance(value, np.generic)
-
-
-def _has_arrays(value: Any, depth: int) -> bool:
-    """Return whether an object holds an array, at most so deep."""
-    if is_list(value):
-        return _has_arrays(_inputs_objects_first(value), depth)
-    if depth > 0 and is_object(value):
-        return any(_has_arrays(field, depth - 1) for field in fields_of(value).values())
-    return _is_array(value)
-
-
-def _with_lists(value: Any, depth: int) -> Any:
-    """Return a value with lists in place of arrays, in objects that are at most so deep."""
-    if _is_array(value):
-        value = value.tolist()
-    if is_list(value):
-        return [_with_lists(item, depth) for item in value]
-    if depth > 0 and is_object(value):
-        fields = fields_of(value).items()
-        return {name: _with_lists(field, depth - 1) for name, field in fields}
-    return value
-
-
-def fields_among(objects: Iterable[Any], start: Keys = ()) -> Fields:
-    """Return the fields of objects by their paths, which begin with `start`.
-
-    >>> fields = fields_among([{"id": 1, "output": {"hits": [{"doc.id": "a"}]}}])
-    >>> {path: field.lists for path, field in fields.items()}
-    {'id': (), 'output': (), 'output.hits': (2,), 'output.hits.doc.id': (2,)}
-
-    Raises:
-        InputError: one is no object.
-    """
-    fields = Fields()
-    # Objects of one shape have the same paths, so one of them is looked at.
-    for value in islice(_of_each_shape(list(islice(objects, LOOKED_AT))), MOST_SHAPES):
-        for field in _fields_within(value, (), DEEPEST):
-            path = ".".join((*start, *field.keys))
-            known = fields.setdefault(path, field)
-            if _told(field) > _told(known):
-                fields[path] = field
-    return fields
-
-
-def _told(field: Field) -> tuple[bool, bool]:
-    """Return what a field tells, which is less in an object where it is empty or null."""
-    return field.has_fields, not _inputs_objects_is_empty(field.example)
-
-
-def to_list(fields: Fields) -> Fields:
-    """Return the fields that an error lists: fields without fields, and mappings to numbers."""
-    listed = Fields()
-    mappings = set()
-    for path, field in fields.items():
-        if field.keys[:-1] in mappings:
-            continue  # the number of a document
-        if not field.lists and is_mapping_to_numbers(field.example):
-            mappings.add(field.keys)
-        elif field.has_fields:
-            continue
-        listed[path] = field
-    return listed
-
-
-def is_mapping_to_numbers(value: Any) -> bool:
-    """Return whether a value is a mapping to numbers or None, such as documents' scores."""
-    if not isinstance(value, Mapping):
-        return False
-    return all(issubclass(kind, (Real, NoneType)) for kind in set(map(type, value.values())))
-
-
-def _inputs_objects_is_empty(value: Any) -> bool:
-    return isinstance(value, (NoneType, list, tuple, Mapping)) and not value
-
-
-def _of_each_shape(objects: Sequence[Any]) -> Iterable[Any]:
-    if len(objects) == 1 and is_object(objects[0]):
-        return objects  # nothing to tell apart
-    if _inputs_objects_are_alike(objects):
-        return objects[:1]
-    examples: dict[Any, Any] = {}
-    in_lists = LOOKED_AT_IN_LISTS // max(1, min(len(objects), MOST_SHAPES))
-    for position, value in enumerate(objects):
-        if value is None:
-            continue
-        if not is_object(value):
-            problem = f"holds {shown(value)} among objects; give objects alone"
-            raise InputError(problem, f"position {position}")
-        if position == MOST_SHAPES:
-            in_lists = 0
-        examples.setdefault(_shape(value, DEEPEST, in_lists), value)
-    return examples.values()
-
-
-def _inputs_objects_are_alike(objects: Sequence[Any]) -> bool:
-    """Return whether objects are dicts of the same names and single values, as in most tables.
-
-    The columns are looked at one by one, much faster than the objects.
-    """
-    if set(map(type, objects)) != {dict} or len(set(map(len, objects))) > 1:
-        return False
-    with suppress(KeyError):  # one has other names
-        columns = (map(itemgetter(name), objects) for name in objects[0])
-        return all(SINGLE.issuperset(map(type, column)) for column in columns)
-    return False
-
-
-def _shape(value: Any, depth: int, in_lists: int) -> Any:
-    """Return what tells apart objects with other paths: the names of their fields, at any depth.
-
-    Of the lists in an object so many elements are looked at, or else the first one.
-    """
-    if type(value) in SINGLE:  # faster
-        return False
-    if is_list(value):
-        elements = value[:in_lists] or [_inputs_objects_first(value)]
-        if _inputs_objects_are_alike(elements):
-            elements = elements[:1]
-        in_each = in_lists // len(elements)
-        return frozenset(_shape(element, depth, in_each) for element in elements)
-    if depth == 0 or not is_object(value):
-        return value is None
-    if type(value) is dict and SINGLE.issuperset(map(type, value.values())):  # faster
-        return tuple(value)
-    within = _depth_within(value, depth)
-    shapes = []
-    for name, field in fields_of(value).items():
-        shapes.append((name, _shape(field, within, in_lists)))
-    return tuple(shapes)
-
-
-def _depth_within(value: Any, depth: int) -> int:
-    """Return how deep objects are looked at within an object."""
-    return depth - 1 if isinstance(value, Mapping) else min(depth - 1, DEEPEST_IN_CLIENTS)
-
-
-def _inputs_objects_first(values: Sequence[Any]) -> Any:
-    return next((value for value in values if value is not None), None)
-
-
-def _fields_within(
-    value: Any, keys: Keys, depth: int, lists: tuple[int, ...] = ()
-) -> Iterator[Field]:
-    """Yield the fields of an object at some keys, and of the objects within."""
-    if depth == 0:
-        return
-    depth_within = _depth_within(value, depth)
-    for name, example in fields_of(value).items():
-        # Only text can be a name; the keys of a mapping of documents may be numbers.
-        if not isinstance(name, str):
-            continue
-        path = (*keys, name)
-        objects, within = _objects_in(example), lists
-        if objects and is_list(example):
-            within = (*lists, len(path))
-        yield Field(path, example, within, any(map(fields_of, objects)))
-        for inner in objects:
-            yield from _fields_within(inner, path, depth_within, within)
-
-
-def _objects_in(value: Any) -> list[Any]:
-    """Return an object as a list, and of a list of objects one of every shape."""
-    if not is_list(value):
-        return [value] if is_object(value) else []
-    if not is_object(_inputs_objects_first(value)):
-        return []
-    return list(islice(_of_each_shape(list(filter(is_object, value[:LOOKED_AT]))), MOST_SHAPES))
-
-
-def value_at(value: Any, keys: Keys) -> Any:
-    """Return the field at some keys: a list if they lead through one, None if there is none.
-
-    >>> value_at({"hits": [{"id": "a"}, {"id": "b"}]}, ("hits", "id"))
-    ['a', 'b']
-    """
-    for position, key in enumerate(keys):
-        if type(value) is dict:  # faster
-            value = value.get(key)
-            continue
-        # The rest of the path leads on in all objects of a list.
-        if is_list(value):
-            return values_at(value, keys[position:])
-        if isinstance(value, Mapping):
-            value = value.get(key)
-        elif hasattr(value, "keys"):
-            value = fields_of(value).get(key)
-        else:
-            value = getattr(value, key, None)
-    return value
-
-
-def values_at(objects: Sequence[Any], keys: Keys) -> list[Any]:
-    """Return the field at some keys of all objects."""
-    if len(keys) == 1:
-        with suppress(TypeError):  # not all are dicts
-            return list(map(dict.get, objects, repeat(keys[0])))  # faster than a loop
-    return [value_at(value, keys) for value in objects]
-
-
 # ndcg/inputs/roles.py: The roles of fields: where objects have the query, the documents and their values.
 
 NAMES_OF_LISTS = plain_names(*chain(*LISTS_OF_IDS.values()))
@@ -8428,11 +7966,6 @@ class Roles(NamedTuple):
         """
         listed = to_list(fields)
         paths = chosen_fields(candidates, names, listed, there)
-        return cls.at(paths, fields, listed, names)
-
-    @classmethod
-    def at(cls, paths: dict[str, str], fields: Fields, listed: Fields, names: Names) -> "Roles":
-        """Return the roles of which the paths are given."""
         keys = {role: fields[path].keys for role, path in paths.items()}
         others = fields_without_role(listed, paths)
         return cls(keys.get("query"), keys["document"], keys.get(names.value), paths, others)
@@ -8494,27 +8027,17 @@ def chosen_columns(columns: Fields, names: Names, there: str) -> dict[str, Any]:
     """
     candidates: Candidates = {
         "query": names.candidates("query", columns, QUERY),
-        "document": _columns_of_documents(columns, names),
+        "document": names.candidates("document", columns, _document_or_list(names.kind)),
     }
     if names.has_no_query:
         call = mark("fields", {"query": None})
         hint = f"give its column; for the other side, {names.way_without_query} may name queries"
         raise InputError(f"{call}: each row of a table needs the id of its query; {hint}")
     others = max(0, len(columns) - 2)  # beside the query and the document
-    candidates |= _values_beside(columns, (), others, names)
+    candidates |= _values_beside(columns, others, names)
     chosen = chosen_fields(candidates, names, columns, there)
     names.refuse_unknown_order(chosen.get("score"))
     return chosen
-
-
-def _columns_of_documents(columns: Fields, names: Names) -> list[Any]:
-    """Return the columns that could hold the documents: an id per row, or a list of them."""
-    for level in range(2):
-        singular = names.candidates("document", columns, DOCUMENT[level : level + 1])
-        lists = names.candidates("document", columns, LISTS_OF_IDS[names.kind][level : level + 1])
-        if singular or lists:
-            return list(dict.fromkeys([*singular, *lists]))
-    return []
 
 
 # Hits
@@ -8526,7 +8049,7 @@ def roles_of_hits(fields: Fields, names: Names) -> Roles:
     documents = names.candidates("document", outside_lists, DOCUMENT_OF_HITS)
     candidates: Candidates = {"document": documents}
     others = len(fields.leaves) - 1  # beside one id
-    candidates |= _values_beside(outside_lists, documents, others, names)
+    candidates |= _values_beside(outside_lists, others, names)
     roles = Roles.chosen(fields, candidates, names, "its hits have")
     names.refuse_unknown_order(roles.fields.get("score"), "field")
     return roles
@@ -8542,65 +8065,53 @@ def roles_of_objects(
 
     The objects may have their queries already, as in a mapping by query.
     """
-    there = "the objects have"
-    if not have_queries and all(map(_is_single, fields.values())):  # as in a table
-        try:
-            columns = fields.leaves
-            return Roles.at(chosen_columns(columns, names, there), fields, columns, names)
-        except UnknownFieldError as error:
-            if "query" in error.roles:
-                single = "{query: hits}, or [hits] beside a list of one query"
-                error.add(f"if they are the hits of a single query, give {single}")
-            raise
     # First the documents: where they are tells what could be the query and the values.
-    documents = _documents(fields, names)
+    held = _by_holder(fields)
+    documents = _documents(fields, held, names)
     candidates: Candidates = {}
     if not have_queries:
-        queries = _queries(fields, documents, names)
-        documents = [path for path in documents if path not in queries]
+        are_ids = held[""].keys() >= {*documents}
+        standard = QUERY if are_ids else QUERY_OF_LISTS
+        queries = names.candidates("query", held[""], standard)
         if queries or not names.has_query_ids:
             candidates["query"] = queries
-    if names.name("document") is None and len(documents) == 1:
-        documents = [*documents, *_rankings_elsewhere(fields, documents[0], names)]
-    candidates["document"] = documents
+    candidates["document"] = [*documents, *_rankings_elsewhere(fields, documents, names)]
     candidates |= _inputs_roles_values(objects, fields, candidates, names)
     try:
-        roles = Roles.chosen(fields, candidates, names, there)
+        roles = Roles.chosen(fields, candidates, names, "the objects have")
     except UnknownFieldError as error:
-        error.add(*_ways_of_documents(objects, fields, candidates["document"], names))
         if "query" in error.roles:
-            by_order = f"{mark('fields', {'query': None})} matches queries by their order"
-            ids = names.way_without_query
-            error.add(f"{ids} names queries; if neither side names queries, {by_order}")
+            if held[""].keys() == fields.keys():
+                single = "{query: hits}, or [hits] beside a list of one query"
+                error.add(f"if they are the hits of a single query, give {single}")
+            else:
+                by_order = f"{mark('fields', {'query': None})} matches queries by their order"
+                ids = names.way_without_query
+                error.add(f"{ids} names queries; if neither side names queries, {by_order}")
         raise
     names.refuse_unknown_order(roles.fields.get("score"), "field")
-    if names.value in roles.fields:
-        _refuse_values_of_other_ids(objects, fields, roles, names.value)
+    _refuse_values_of_other_ids(fields, roles, names.value)
     if names.name(names.value) == roles.fields["document"]:
         roles.fields[names.value] = roles.fields["document"]  # a mapping of ids to values
     return roles
 
 
-def _refuse_values_of_other_ids(
-    objects: Sequence[Any], fields: Fields, roles: Roles, role: str
-) -> None:
-    """Raise an error for values that stand beside other ids than those of the documents."""
+def _refuse_values_of_other_ids(fields: Fields, roles: Roles, role: str) -> None:
+    """Raise an error for values in another list of objects, or in one that has ids beside it."""
     paths = roles.fields
-    document, value = fields[paths["document"]], fields[paths[role]]
+    document = fields[paths["document"]]
+    value = fields[paths.get(role, paths["document"])]
     if not holds_documents(document) or isinstance(value.example, Mapping):
         return
     # Values may stand in the same list, or in a list beside that of the documents.
-    beside_list = (document.list_path or document.keys)[:-1]
-    if _place_of(value) in (_place_of(document), beside_list):
+    place = _place_of(value)
+    if place in (_place_of(document), (document.list_path or document.keys)[:-1]):
         return
-    ids = values_at(objects, document.keys)
-    for path in fields_called(NAMES_OF_IDS | {plain_name(document.keys[-1])}, fields):
-        field = fields[path]
-        are_beside = _place_of(field) == _place_of(value) and holds_documents(field)
-        if are_beside and values_at(objects, field.keys) != ids:
-            problem = f"the {role} {paths[role]!r} stands beside {path!r}"
-            hint = f"whose ids differ from those of the document {paths['document']!r}"
-            raise InputError(f"{problem}, {hint}; name both of one list")
+    ids = fields_called(NAMES_OF_IDS | {plain_name(document.keys[-1])}, fields)
+    lists = [_place_of(fields[path]) for path in ids if holds_documents(fields[path])]
+    if value.lists or place in lists:
+        problem = f"the {role} {paths[role]!r} is in another list than {paths['document']!r}"
+        raise InputError(f"{problem}, the document; name both of one list")
 
 
 def other_ids(fields: Fields, roles: Roles, names: Names) -> list[str]:
@@ -8631,60 +8142,37 @@ def holds_documents(field: Field) -> bool:
     return _holder(field) != ""
 
 
-def _ways_of_documents(
-    objects: Sequence[Any], fields: Fields, documents: Sequence[str], names: Names
-) -> Iterator[str]:
-    """Yield what an error says about the fields that could be the documents: none, or one."""
-    if len(documents) == 1:
-        ids = values_at(objects, fields[documents[0]].keys)
-        # The other spans of a trace are no queries.
-        if None in ids:
-            without = f"objects such as that at position {ids.index(None)} have no {documents[0]!r}"
-            yield f"{without}; if they are no queries, leave them out"
-    elif not documents and names.takes_query_ids:
-        if sum(map(_is_list_of_numbers, fields.values())) > 1:
-            call = 'data=..., predictions="...", references="..."'
-            yield f"if documents have no ids, name the lists of scores and relevances, {call}"
+@cache
+def _document_or_list(kind: str) -> Groups:
+    """Return the names of an id of a document, or of a list of ids."""
+    groups = zip_longest(DOCUMENT, LISTS_OF_IDS[kind], fillvalue=())
+    return tuple((*names, *names_of_lists) for names, names_of_lists in groups)
 
 
-def _is_list_of_numbers(field: Field) -> bool:
-    values = field.example
-    return is_list(values) and len(values) > 0 and all(isinstance(one, Real) for one in values)
+def _by_holder(fields: Fields) -> dict[str, Fields]:
+    """Return the fields without fields, by what holds the documents of each."""
+    held = {"hits": Fields(), "list": Fields(), "mapping": Fields(), "": Fields()}
+    for path, field in fields.leaves.items():
+        held[_holder(field)][path] = field
+    return held
 
 
-def _is_single(field: Field) -> bool:
-    """Return whether a field holds a single value outside all lists, as the query does."""
-    return not holds_documents(field) and not field.has_fields
-
-
-def _queries(fields: Fields, documents: Sequence[str], names: Names) -> list[str]:
-    are_lists = any(holds_documents(fields[path]) for path in documents)
-    single = Fields((path, field) for path, field in fields.items() if _is_single(field))
-    return names.candidates("query", single, QUERY_OF_LISTS if are_lists else QUERY)
-
-
-def _documents(fields: Fields, names: Names) -> list[str]:
+def _documents(fields: Fields, held: Mapping[str, Fields], names: Names) -> list[str]:
     name = names.name("document")
     if name is not None:
         named = _inputs_roles_named("document", name, fields, names)
         if named or not names.given["document"].is_shared:
             return named
-    by_holder: dict[str, list[str]] = {"hits": [], "list": [], "mapping": [], "": []}
-    list_of_values = _list_of_named_values(fields, names)
-    for path in fields.leaves:
-        if list_of_values in ((), fields[path].list_path):
-            by_holder[_holder(fields[path])].append(path)
-    in_lists = fields.among(by_holder["list"])
-    standard: list[tuple[Fields, Groups]] = [
-        (fields.among(by_holder["hits"]), DOCUMENT_OF_HITS),
-        (fields.among([*by_holder["mapping"], *by_holder[""]]), DOCUMENT),
-        (in_lists, LISTS_OF_IDS[names.kind]),
-        (in_lists, DOCUMENT),
+    kinds: list[tuple[Fields, Groups]] = [
+        (held["hits"], DOCUMENT_OF_HITS),
+        (held["list"], _document_or_list(names.kind)),
+        (held[""], DOCUMENT),
     ]
+    kinds = [kind for kind in kinds if kind[0]]  # nearly always one
     # Full names come before bare ones, wherever they stand.
     for level in range(2):
         present: list[str] = []
-        for possible, groups in standard:
+        for possible, groups in kinds:
             present += names.candidates("document", possible, groups[level : level + 1])
         if present:
             return present
@@ -8698,48 +8186,31 @@ def _inputs_roles_named(role: str, name: str, fields: Fields, names: Names) -> l
     return names.candidates(role, fields.leaves, ())
 
 
-def _list_of_named_values(fields: Fields, names: Names) -> Keys:
-    """Return the path to the list of the values that `fields` names; empty if there is none."""
-    if names.name(names.value) is None:
-        return ()
-    named = names.candidates(names.value, fields.leaves, ())
-    return fields[named[0]].list_path if len(named) == 1 else ()
-
-
-def _rankings_elsewhere(fields: Fields, document: str, names: Names) -> list[str]:
-    """Return fields of other lists that could be the documents of this side.
+def _rankings_elsewhere(fields: Fields, documents: Sequence[str], names: Names) -> list[str]:
+    """Return ids in other lists than that of the document, which could be those of this side.
 
     There are such only if the chosen list has values of the other side: a log may hold the run
     under other names, and the references under standard ones.
     """
-    chosen = fields[document].list_path
-    if not chosen:
+    if len(documents) != 1 or names.name("document") is not None:
         return []
-    by_list: dict[Keys, list[str]] = {}
-    for path, field in fields.leaves.items():
-        by_list.setdefault(field.list_path, []).append(path)
+    chosen = fields[documents[0]]
     values_of_other_side = PLAIN_RELEVANCES if names.kind == "run" else PLAIN_SCORES
-    if not fields_called(values_of_other_side, fields.among(by_list[chosen])):
+    if not chosen.lists or not fields_called(values_of_other_side, _beside(chosen, fields)):
         return []
     elsewhere = []
-    for start, paths in by_list.items():
-        depth = min(len(start), len(chosen))
-        if not start:
-            elsewhere += [path for path in paths if are_scored_pairs(fields[path].example)]
-        elif start[:depth] == chosen[:depth]:
-            continue  # one is within the other
-        elif any(_inputs_roles_is_number(fields[path].example) for path in paths):
-            elsewhere += [path for path in paths if id_kind(type(fields[path].example))]
+    for path, field in fields.leaves.items():
+        is_outside = field.keys[: chosen.lists[0]] != chosen.keys[: chosen.lists[0]]
+        is_id = field.lists and id_kind(type(field.example))
+        if is_outside and (is_id or are_pairs(field.example)):
+            elsewhere.append(path)
     return elsewhere
 
 
-def _inputs_roles_is_number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool)
-
-
-def are_scored_pairs(row: Any) -> bool:
-    """Return whether a list holds pairs of an id and a number."""
-    return are_pairs(row) and _inputs_roles_is_number(row[0][1])
+def _beside(field: Field, fields: Fields) -> Fields:
+    """Return the fields in the list of a field, or outside all lists if it is in none."""
+    leaves = fields.leaves.items()
+    return Fields((path, one) for path, one in leaves if one.list_path == field.list_path)
 
 
 # The values of documents
@@ -8754,71 +8225,48 @@ def _inputs_roles_values(
     if names.has_no_value:
         return {}
     if len(documents) != 1:  # one error names all that is not clear
-        return {role: names.candidates(role, fields.leaves, names.values())}
+        return {role: names.candidates(role, fields.leaves, names.values(1))}
     document = fields[documents[0]]
-    holder = _holder(document)
-    if holder == "mapping":
+    if isinstance(document.example, Mapping):
         return {}
     name = names.name(role)
     if are_pairs(document.example) and name in (None, documents[0]):
         return {}
     if name is not None:
         return {role: _inputs_roles_named(role, name, fields, names)}
-    if holder == "list":
-        return _lists_beside(objects, fields, document, names)
-    queries = candidates.get("query", ())
-    beside = []
-    others = 0
-    depth = len(document.list_path)
-    for path, field in fields.leaves.items():
-        if path in queries or field.list_path[:depth] != document.list_path:
-            continue
-        others += path not in documents
-        if field.list_path == document.list_path:
-            beside.append(path)
+    start = document.list_path
+    leaves = fields.leaves.items()
+    within = {path for path, field in leaves if field.list_path[: len(start)] == start}
+    others = within.difference(documents, candidates.get("query", ()))
     # Hits that have ids alone may have their values in a list beside them.
-    if others == 0 and len(document.lists) == 1:
+    if _holder(document) == "list" or (len(document.lists) == 1 and not others):
         return _lists_beside(objects, fields, document, names)
-    return _values_beside(fields.among(beside), documents, others, names)
+    return _values_beside(_beside(document, fields), len(others), names)
 
 
-def _values_beside(
-    beside_id: Fields, documents: Sequence[str], number_beside: int, names: Names
-) -> Candidates:
+def _values_beside(beside_id: Fields, number_beside: int, names: Names) -> Candidates:
     """Return the fields beside the id of a document that could hold its value.
 
     Args:
         beside_id: the fields of the object that has the id.
-        documents: the fields that could hold the id.
         number_beside: how many other fields stand beside the id, also in lists.
         names: the names of the side.
     """
     role = names.value
-    if names.has_no_value:
+    is_named = names.name(role) is not None
+    # Of ids alone the order counts, or all are relevant.
+    if names.has_no_value or (number_beside == 0 and not is_named):
         return {}
-    if number_beside == 0 and names.name(role) is None:
-        return {}  # ids alone: their order counts, or all are relevant
-    values = names.candidates(role, beside_id, names.values())
-    values = [path for path in values if path not in documents]
-    if role == "score" and values and names.name(role) is None:
-        values += _other_scores(values, beside_id, names)
-    return {role: without_model_scores(values, number_beside, beside_id, names)}
+    values = names.candidates(role, beside_id, names.values(number_beside))
+    if role == "score" and values and not is_named:
+        values = list(dict.fromkeys([*values, *_called_scores(beside_id, names)]))
+    return {role: values}
 
 
-def _other_scores(scores: Sequence[Any], fields: Fields, names: Names) -> Iterator[Any]:
-    """Yield the other fields of numbers that are called scores, as a cross-score of a reranker."""
-    for path, name in fields.names.items():
-        if path in scores or path in names.given_names or not name.endswith("score"):
-            continue
-        example = fields[path].example
-        if isinstance(example, str):
-            example = number_of_text(example)
-            if example is None:
-                continue
-        # Columns are told by their names first; a field of objects that is always null is none.
-        is_there = example is not None or fields.are_columns
-        if is_there and isinstance(example, (Real, NoneType)):
-            yield path
+def _called_scores(fields: Fields, names: Names) -> list[str]:
+    """Return all fields that are called scores, as that of a reranker beside another."""
+    scores = [path for path, name in fields.names.items() if name.endswith("score")]
+    return [path for path in scores if path not in names.given_names and fields.tells(path)]
 
 
 def _lists_beside(
@@ -8826,40 +8274,38 @@ def _lists_beside(
 ) -> Candidates:
     """Return the lists and mappings beside a list of ids, or of hits, that could hold their values.
 
-    Those are as long as the list, or have the ids as keys, in the objects that have both: in all,
-    or in half of them, where reading raises the error of the others. There need be none.
-    Nothing tells if objects with values stand beside a list of ids.
+    Those are as long as the list, or have the ids as keys, in one of the objects at least. Text
+    must be so in all of them. There need be none.
     """
     list_of_ids = document.list_path or document.keys
     start = list_of_ids[:-1]
+    in_lists = _by_holder(fields)["hits"].items()
+    graded = Fields((path, field) for path, field in in_lists if field.list_path[:-1] == start)
+    # Nothing tells if objects with values stand beside a list of ids.
+    if names.candidates(names.value, graded, names.values(len(graded))):
+        return {names.value: []}
     ids = values_at(objects, document.keys)
     beside = []
-    graded = Fields()  # in lists of objects beside it
-    for path, field in fields.items():
-        if not field.has_fields and field.list_path and field.list_path[:-1] == start:
-            graded[path] = field
-        if field.keys == list_of_ids or field.keys[:-1] != start:
+    for path, field in to_list(fields).items():
+        is_beside = field.keys[:-1] == start and field.keys != list_of_ids
+        if not is_beside or plain_name(field.keys[-1]) in NAMES_OF_LISTS:
             continue
-        if plain_name(field.keys[-1]) in NAMES_OF_LISTS:
-            continue
-        values = values_at(objects, field.keys)
-        pairs = [pair for pair in zip(ids, values, strict=True) if pair[0] and pair[1]]
-        fitting = sum(_could_be_values(value, row, names) for row, value in pairs)
-        # Lists of text, such as contexts, are more often as long as the ids without being values.
-        needed = len(pairs) if _holds_text(field.example) else len(pairs) / 2
-        if len(pairs) > 0 and fitting >= needed:
+        fitting = {
+            _could_be_values(values, row, names)
+            for row, values in zip(ids, values_at(objects, field.keys), strict=True)
+            if row and values
+        }
+        # Text, such as contexts, may be as long as the ids by chance.
+        if fitting == {True} or (True in fitting and not _holds_text(field.example)):
             beside.append(path)
-    values_in_objects = names.candidates(names.value, graded, names.values())
-    if without_model_scores(values_in_objects, len(graded), graded, names):
-        return {names.value: []}
     if not beside:
         return {}
-    standard = (*names.values(in_lists=True), *names.values())
+    standard = (*names.values_in_lists, *names.values(1))
     return {names.value: names.candidates(names.value, fields.among(beside), standard)}
 
 
 def _holds_text(values: Any) -> bool:
-    return is_list(values) and any(isinstance(value, str) for value in values)
+    return isinstance(first_in(values), str)
 
 
 def _could_be_values(values: Any, ids: Any, names: Names) -> bool:
@@ -8868,9 +8314,7 @@ def _could_be_values(values: Any, ids: Any, names: Names) -> bool:
         return False
     if isinstance(values, Mapping):
         return {*ids} <= values.keys()
-    if not is_list(values) or len(values) != len(ids):
-        return False
-    if any(map(is_nested, values)):
+    if not is_list(values) or len(values) != len(ids) or is_nested(values[0]):
         return False
     if names.kind == "run" and _holds_text(values):
         # Text beside what was retrieved is content, unless it is the same ids in another order.
@@ -8900,22 +8344,20 @@ class ListReader:
     def read(
         self,
         query: Any,
-        ids: Sequence[Any],
-        values: Sequence[Any] | None,
-        ranks: Sequence[Any] = (),
+        ids: Iterable[Any],
+        values: Iterable[Any] = (),
+        ranks: Iterable[Any] = (),
     ) -> dict[Any, Any]:
         """Return the values of a query's documents by their ids."""
-        numbers = None
-        if values is not None and not self.names.has_no_value:
-            self.has_values = True
-            numbers = list(map(as_number, values))
+        numbers = [] if self.names.has_no_value else list(map(as_number, values))
+        self.has_values |= len(numbers) > 0
         # One query is enough for a warning; in the others the fault is the same.
         if self.names.kind == "run" and not self.warning:
-            problem = contradiction(numbers or (), ranks, self.names)
+            problem = contradiction(numbers, list(map(as_number, ranks)), self.names)
             if problem:
                 self.warning = f"query {shown(query)}: {problem}"
         try:
-            return documents_of_query(ids, numbers, self.names, in_list=True)
+            return documents_of_query(ids, numbers or None, self.names, in_list=True)
         except InputError as error:
             if self.path is not None:
                 another = or_another("document", self.other_ids)
@@ -8935,22 +8377,21 @@ class HitReader:
 
     def read(self, query: Any, hits: Sequence[Any]) -> dict[Any, Any]:
         """Return the values of a query's documents by their ids."""
-        for position, hit in enumerate(hits):
-            if not is_object(hit):
-                problem = f"{shown(hit)} is among hits that are objects; give objects alone"
-                raise InputError(problem, position=position)
-        ids = values_at(hits, self.roles.document)
-        values = None
-        if self.roles.value is not None:
-            values = values_at(hits, self.roles.value)
-        ranks: Sequence[Any] = ()
-        if self.ranks is not None:
-            ranks = values_at(hits, self.ranks)
-        return self.lists.read(query, ids, values, ranks)
+        position = first_no_object(hits)
+        if position is not None:
+            problem = f"{shown(hits[position])} is among hits that are objects; give objects alone"
+            raise InputError(problem, position=position)
+        values = _all_at(hits, self.roles.value)
+        return self.lists.read(query, self.ids(hits), values, _all_at(hits, self.ranks))
 
     def ids(self, hits: Sequence[Any]) -> list[Any]:
         """Return the ids of hits."""
         return values_at(hits, self.roles.document)
+
+
+def _all_at(hits: Sequence[Any], keys: Keys | None) -> list[Any]:
+    """Return the field of all hits at a path; nothing if there is no path."""
+    return [] if keys is None else values_at(hits, keys)
 
 
 def _path_of_ranks(fields: Iterable[Field], roles: Roles, names: Names) -> Keys | None:
@@ -9040,10 +8481,6 @@ class ObjectReader:
     def rows(self, objects: Sequence[Any]) -> dict[str, list[Any]]:
         """Return the columns of rows that `within` gives, by their roles."""
         paths = {role: self.paths[path] for role, path in self.fields.items()}
-        # A defaultdict would add a key that is looked up so.
-        if self.are_flat_rows and type(objects[0]) is dict:
-            with suppress(KeyError, TypeError):  # an object lacks a field, or is no dict
-                return {role: list(map(itemgetter(*keys), objects)) for role, keys in paths.items()}
         return {role: values_at(objects, keys) for role, keys in paths.items()}
 
     def rows_with_ranks(self, objects: Sequence[Any]) -> dict[str, list[Any]] | None:
@@ -9092,24 +8529,19 @@ class ObjectReader:
                 self.lists.warning = f"query {shown(query)}: {problem}; {hint}"
             return {}
         if isinstance(documents, Mapping):
-            return self.lists.read(query, list(documents), list(documents.values()))
-        path = self.fields["document"]
-        if isinstance(documents, Set):
-            if self.names.kind == "run":
-                raise InputError(
-                    f"{path} is a set, which has no order; give a list of ids, best first"
-                )
-        elif not is_list(documents):
+            return self.lists.read(query, documents, documents.values())
+        if not is_list(documents) and not isinstance(documents, Set):
+            path = self.fields["document"]
             raise InputError(f"{path} is {shown(documents)}; give a list of ids")
-        ids = list(documents)
-        if not self.are_hits and are_pairs(ids):
-            return self.lists.read(query, *split_pairs(ids))
+        if not self.are_hits and are_pairs(documents):
+            return self.lists.read(query, *split_pairs(documents))
         values = self._list_at(row, self.roles.value)
         if self.names.kind == "qrels" and isinstance(values, Mapping):
             # It holds all judged documents, also those that are not in the list beside it.
-            return self.lists.read(query, list(values), list(values.values()))
+            return self.lists.read(query, values, values.values())
         ranks = self._list_at(row, self.ranks)
-        return self.lists.read(query, ids, self._values(values, ids), ranks or ())
+        ranks = ranks if is_list(ranks) else ()
+        return self.lists.read(query, documents, self._values(values, documents), ranks)
 
     def _list_at(self, row: Any, keys: Keys | None) -> Any:
         """Return what an object has beside its documents, one after the other; None for None."""
@@ -9118,15 +8550,13 @@ class ObjectReader:
         values = value_at(row, keys)
         return one_after_another(values) if self.are_in_lists else values
 
-    def _values(self, values: Any, ids: Sequence[Any]) -> Sequence[Any] | None:
-        """Return the values of the documents of a query, one per id."""
-        if self.roles.value is None:
-            return None
+    def _values(self, values: Any, ids: Collection[Any]) -> Sequence[Any]:
+        """Return the values of the documents of a query, one per id; none without their field."""
+        if self.roles.value is None or (values is None and not ids):
+            return ()
         # Values may also stand in a mapping by ids, as {"d1": 0.5} beside ["d1"].
         if isinstance(values, Mapping):
             return [values.get(document) for document in ids]
-        if values is None and not ids:
-            return []
         if not is_list(values) or len(values) != len(ids):
             path = self.fields[self.names.value]
             problem = f"the number of documents is {len(ids)}, but {path} is {shown(values)}"
@@ -9243,8 +8673,6 @@ def frame_of(argument: str, value: Any) -> Frame | None:
         return _frame_of_records(argument, value)
     if is_lazy(value):
         return _lazy_frame(value)
-    if isinstance(value, ARROW) and pa.types.is_struct(value.type):
-        value = pa.Table.from_struct_array(value)
     if library_of(value) == "pyarrow" and hasattr(value, "to_table"):
         return _dataset_of_files(value)
     names = _names_of(value)
@@ -9289,10 +8717,9 @@ def _names_of(value: Any) -> list[Any] | None:
     if isinstance(value, np.ndarray):
         names = value.dtype.names
         return None if names is None else list(names)
-    names = names_of_columns(value)
-    if names is None and hasattr(value, "column_names"):  # a Dataset that tells no names
+    if getattr(value, "column_names", ()) is None:  # of a Dataset that is read as it comes
         return []
-    return names
+    return names_of_columns(value)
 
 
 def _frame_of_records(argument: str, records: Sequence[Any]) -> Frame | None:
@@ -9557,9 +8984,7 @@ def columns_of_rows(
         try:
             values = read_values(called[names.value], cells[names.value], names)
         except InputError as error:
-            may_be_another = names.name("relevance") is None and names.labels is None
-            if names.kind == "qrels" and others and may_be_another:
-                error.hint = instead_of_relevance(fields["relevance"], others)
+            error.problem += instead_of_relevance(names.kind, fields, others)
             raise
     else:
         by_order = np.array(values_by_order(len(document), names), np.float64)
@@ -9635,6 +9060,7 @@ def read_values(called: str, cells: Any, names: Names) -> Column:
 # ndcg/inputs/sides.py: Read one side of rankings: what contains it decides its form, never what its values look like.
 
 SCALARS = (str, bytes, Real)
+TYPES_OF_NUMBERS = ({int}, {float}, {int, float})  # of the documents of a query, in most rankings
 FIRST_MAPPINGS = 1 << 3  # mappings of a list, whose keys are held against the names of fields
 
 
@@ -9653,11 +9079,8 @@ def read_side(argument: str, side: Any, names: Names) -> Any:
         raise InputError(f"is a Spark DataFrame; {hint}", argument)
     frame = table_of(argument, side, names)
     if frame is not None:
-        try:
+        with _ways_of_table(argument, side):
             table = read_table(argument, frame, names)
-        except UnknownFieldError as error:
-            error.add(*_ways_of_table(argument, side, error))
-            raise
         if not isinstance(table, list):
             return table
         return objects_by_id(argument, table, names)  # rows that are queries with lists
@@ -9673,11 +9096,38 @@ def read_side(argument: str, side: Any, names: Names) -> Any:
         refuse_lowest_first(name_of_column(side), argument)
     values = plain(argument, side)  # at once, since a reader of Arrow can be read only once
     rows = _inputs_sides_rows(values)
-    if rows is None:
-        return values
-    _refuse_tables(argument, rows, names)
+    _refuse_tables(argument, rows)
     _refuse_two_matrices(argument, rows)
     return _of_list(argument, values, rows, names)
+
+
+def read_usual(*sides: Any) -> Sequence[Any] | None:
+    """Return both sides as `read_side` does if both are numbers, or both mappings to numbers.
+
+    Numbers are in an array or in nested lists, mappings are ``{query: {document: number}}``. The
+    first query tells. Of all other forms, return None.
+    """
+    if all(map(_are_numbers, sides)):
+        return sides
+    if all(map(_are_mappings_to_numbers, sides)):
+        return list(map(ById, sides))
+    return None
+
+
+def _are_numbers(side: Any) -> bool:
+    """Return whether a side is an array of numbers, or a list of lists with a number first."""
+    if type(side) is not list:
+        return type(side) is np.ndarray and side.dtype.kind in "biuf"
+    return set(map(type, side[:1])) == {list} and set(map(type, side[0][:1])) in TYPES_OF_NUMBERS
+
+
+def _are_mappings_to_numbers(side: Any) -> bool:
+    """Return whether a side maps queries to mappings of documents to numbers."""
+    if type(side) is not dict or set(map(type, side.values())) != {dict}:
+        return False
+    first = next(iter(side.values()))
+    have_fields = may_be_fields(side) or may_be_fields(first)
+    return not have_fields and set(map(type, first.values())) in TYPES_OF_NUMBERS
 
 
 def _refuse_levels(argument: str, side: Any, names: Names) -> None:
@@ -9687,45 +9137,38 @@ def _refuse_levels(argument: str, side: Any, names: Names) -> None:
         raise InputError(f"is a Series with several levels in its index; {hint}", argument)
 
 
-def _refuse_tables(argument: str, rows: Iterable[Any], names: Names) -> None:
+def _refuse_tables(argument: str, rows: Iterable[Any]) -> None:
     """Raise an error for tables of several systems, or of a query each."""
-    first = _first_filled(rows)
-    columns = None if is_object(first) else names_of_columns(first)
-    if columns is None or len(columns) < 2:
-        return
-    hint = 'join them, pandas.concat({query: table, ...}, names=["query_id"]).reset_index()'
-    if spelled(columns, chain(*QUERY)):
-        hint = "give one alone"
-        if names.kind == "run":
-            hint = "give one system at a time, or all to compare(systems={...})"
-    listed = brief(map(shown, columns), ", ")
-    raise InputError(f"holds tables, with the columns {listed}; {hint}", argument)
+    columns = names_of_columns(_first_filled(rows)) or []
+    if len(columns) > 1:
+        listed = brief(map(shown, columns), ", ")
+        hint = "give one, such as pandas.concat({query: table, ...}, names=['query_id'])"
+        raise InputError(f"holds tables, with the columns {listed}; {hint}", argument)
 
 
 def _refuse_two_matrices(argument: str, rows: Sequence[Any]) -> None:
     """Raise an error for a pair of matrices, as a search of FAISS returns scores and ids."""
-    if len(rows) != 2 or any(getattr(row, "ndim", 0) != 2 for row in rows):
-        return
-    if rows[0].shape == rows[1].shape:
+    if len(rows) == 2 and {getattr(row, "ndim", 0) for row in rows} == {2}:
         ids = mark("document_ids", said="document_ids=ids")
         hint = f"if they are ids and scores, give predictions=scores, {ids}"
-        raise InputError(f"holds two arrays of one shape, {tuple(rows[0].shape)}; {hint}", argument)
+        raise InputError(f"holds two arrays of several queries; {hint}", argument)
 
 
-def _ways_of_table(argument: str, table: Any, error: UnknownFieldError) -> list[str]:
-    """Return what else to do about a table: its index may name a role, its columns documents."""
-    ways = []
-    named = list(filter(None, getattr(getattr(table, "index", None), "names", ())))
-    if named:
-        listed_names = ", ".join(map(shown, named))
-        ways.append(f"if {listed_names} of its index counts, give {mark(argument)}.reset_index()")
-    are_numbers = all(isinstance(example, Real) for example in error.examples.values())
-    if not error.chosen and are_numbers:
-        ways.append(
-            "if columns are documents, give rows by query, "
-            "{query: row.dropna().to_dict() for query, row in frame.iterrows()}"
-        )
-    return ways
+@contextmanager
+def _ways_of_table(argument: str, table: Any) -> Iterator[None]:
+    """Add to an error about fields what else may hold them: an index, or columns of documents."""
+    try:
+        yield
+    except UnknownFieldError as error:
+        named = list(filter(None, getattr(getattr(table, "index", None), "names", ())))
+        if named:
+            levels = ", ".join(map(shown, named))
+            error.add(f"if {levels} of its index counts, give {mark(argument)}.reset_index()")
+        are_numbers = all(isinstance(example, Real) for example in error.examples.values())
+        if are_numbers and not error.chosen:
+            by_query = "{query: row.dropna().to_dict() for query, row in frame.iterrows()}"
+            error.add(f"if columns are documents, give rows by query, {by_query}")
+        raise
 
 
 def objects_by_id(
@@ -9781,23 +9224,23 @@ def _of_mapping(argument: str, side: Mapping[Any, Any], names: Names) -> ById | 
     refuse_table_by_index(side, argument)
     if is_single_object(side, names):
         return objects_by_id(argument, [side], names, is_whole=True)
-    _refuse_tables(argument, side.values(), names)
+    _refuse_tables(argument, side.values())
     _refuse_columns_of_lists(argument, side, names)
     if are_responses(side):
-        try:
-            return _of_responses(argument, side, names)
-        except UnknownFieldError as error:
-            if all(map(_are_queries_of_numbers, side.values())):
-                key = next(iter(side))
-                way = f"if its queries are in {mark(argument)}[{key!r}], give that alone"
-                error.add(f"{way}, or all to compare(systems=...)")
-            raise
+        return _of_responses(argument, side, names)
     # Nearly all mappings are such, whose values are looked at only where they are scored.
     if not names.has_no_value and set(map(type, side.values())) == {dict}:
         firsts = {type(next(iter(documents.values()), None)) for documents in side.values()}
         if all(issubclass(kind, (Real, NoneType)) for kind in firsts):
             return ById(side)
-    return read_by_query(argument, side.items(), names, by_position=False)
+    try:
+        return read_by_query(argument, side.items(), names, by_position=False)
+    except UnknownFieldError as error:
+        keys = [key for key, row in side.items() if are_hits(row)]
+        # What seem hits may be queries, as in a request to Elasticsearch to rate rankings.
+        if len(keys) == 1 and error.have_lists:
+            error.add(f"if these are queries, give {mark(argument)}[{keys[0]!r}]")
+        raise
 
 
 def is_single_object(side: Mapping[Any, Any], names: Names) -> bool:
@@ -9808,10 +9251,9 @@ def is_single_object(side: Mapping[Any, Any], names: Names) -> bool:
     # To spell thousands of ids as names of fields would take long.
     if len(side) > MOST_FIELDS:
         return False
-    for path in filter(None, (names.name("query"), names.name("document"))):
-        if any(f"{path}.".startswith(f"{key}.") for key in side):
-            return True
-    if are_names_of_fields(side) or _is_wrapper(side, names):
+    paths = [f"{path}." for path in names.given_names]
+    is_given = any(path.startswith(f"{key}.") for path in paths for key in side)
+    if is_given or are_names_of_fields(side) or _is_wrapper(side, names):
         return True
     # If all are single, they are queries with one id, which are refused later.
     return {isinstance(value, SCALARS) for value in side.values()} == {True, False}
@@ -9868,11 +9310,6 @@ def _are_ids_or_numbers(documents: Any) -> bool:
     return documents is None or is_mapping_to_values(documents)
 
 
-def _are_queries_of_numbers(run: Any) -> bool:
-    """Return whether a value is {query: {document: number}}, which may be that of a system."""
-    return isinstance(run, Mapping) and all(map(is_mapping_to_numbers, run.values()))
-
-
 def _of_responses(argument: str, side: Mapping[Any, Any], names: Names) -> ById | Columns:
     objects = []
     for query, value in side.items():
@@ -9886,10 +9323,7 @@ def _of_responses(argument: str, side: Mapping[Any, Any], names: Names) -> ById 
 
 
 def refuse_table_by_index(side: Mapping[Any, Any], argument: str = "") -> None:
-    """Raise an error for {row: {column: cell}} and {column: {row: cell}}, as pandas makes them.
-
-    So is {query: {document: {field: value}}}.
-    """
+    """Raise an error for {row: {column: cell}} and {column: {row: cell}}, as pandas makes them."""
     first = next(iter(side.values()), None)
     if not isinstance(first, Mapping):
         return
@@ -9916,9 +9350,7 @@ def _refuse_columns_of_lists(argument: str, side: Mapping[Any, Any], names: Name
 
     A query has a list of ids, and no lists of them.
     """
-    if len(side) > MOST_FIELDS:
-        return
-    for name in spelled(side, chain(*LISTS_OF_IDS[names.kind])):
+    for name in filter(side.__contains__, chain(*LISTS_OF_IDS[names.kind])):
         if is_list(first_in(side[name])):
             problem = f"its keys are read as queries, and {shown(name)} has lists of several"
             lists = f"{mark(argument)}[{name!r}]"
@@ -9947,29 +9379,32 @@ def _have_same_keys(mappings: Sequence[Mapping[Any, Any]]) -> bool:
 def _of_list(argument: str, side: Any, rows: Sequence[Any], names: Names) -> Any:
     """Return the documents of a list of queries, or of objects; itself if it has numbers."""
     # The first query with documents tells the form of all.
-    first = _first_filled(rows)
-    if first is None and any(isinstance(row, (Set, Mapping)) for row in rows):
-        return read_by_query(argument, enumerate(rows), names, by_position=True)  # all are empty
-    # Arrays, columns and Series of ids become lists, which are looked at once more.
-    if _is_column_of_ids(argument, first) or is_by_index(first, by_position=True):
-        rows = [_as_row(argument, row) for row in rows]
-        return _of_list(argument, rows, rows, names)
-    if type(first) is tuple and any(isinstance(cell, (str, UUID)) for cell in first):
+    first = _as_row(argument, _first_filled(rows), by_position=True)
+    if type(first) is tuple and _is_row_of_table(rows, first, names):
         raise row_of_table(argument, first, names)
-    if is_object(first) and not _inputs_sides_are_rankings(argument, rows, names):
-        return objects_by_id(argument, rows, names)
-    if _are_ids(first) and names.labels is not None:
+    if not _have_ids(first):
+        return side
+    if names.labels is not None and _are_ids(first):
         return side  # labels if the other side holds numbers, which both sides together tell
-    if _have_ids(first):
-        return read_by_query(argument, enumerate(rows), names, by_position=True)
-    return side
+    if set(map(type, rows)) != {dict}:  # records are read as they are, much faster
+        rows = [_as_row(argument, row, by_position=True) for row in rows]
+    if is_object(first) and not _are_rankings(argument, rows, names):
+        return objects_by_id(argument, rows, names)
+    return read_by_query(argument, enumerate(rows), names, by_position=True)
 
 
 def _have_ids(row: Any) -> bool:
     """Return whether the documents of a query have ids, and are no numbers by position."""
-    if isinstance(row, (Set, Mapping)):
+    if isinstance(row, Set) or is_object(row):
         return True
     return _are_ids(row) or are_hits(row) or are_pairs(row)
+
+
+def _is_row_of_table(rows: Sequence[Any], first: tuple[Any, ...], names: Names) -> bool:
+    """Return whether a tuple holds text, or all of a run are a user, an item and an estimate."""
+    if any(isinstance(cell, (str, UUID)) for cell in first):
+        return True
+    return names.kind == "run" and {tuple(map(type, row)) for row in rows} == {(int, int, float)}
 
 
 def row_of_table(argument: str, row: tuple[Any, ...], names: Names) -> InputError:
@@ -9980,7 +9415,7 @@ def row_of_table(argument: str, row: tuple[Any, ...], names: Names) -> InputErro
     return InputError(f"{problem}; {hint}", argument)
 
 
-def _inputs_sides_are_rankings(argument: str, rows: Sequence[Any], names: Names) -> bool:
+def _are_rankings(argument: str, rows: Sequence[Any], names: Names) -> bool:
     """Return whether objects are mappings of documents to numbers, one per query.
 
     Records have the same names, rankings mostly do not.
@@ -9989,63 +9424,48 @@ def _inputs_sides_are_rankings(argument: str, rows: Sequence[Any], names: Names)
         InputError: all have the same text as keys, none of them a standard name.
     """
     # The first one tells of most records.
-    if not is_ranking(_first_filled(rows), names):
+    if not is_mapping_to_numbers(_first_filled(rows)):
         return False
-    rankings = [row for row in rows if isinstance(row, Mapping) and row]
+    rankings = list(filter(None, filter(is_object, rows)))
     if not all(map(is_mapping_to_numbers, rankings)):
         return False
     # All records have the names of the first ones. To spell the ids of all rankings takes long.
     if any(_has_names_of_fields(row, names) for row in rankings[:FIRST_MAPPINGS]):
         return False
-    first = rankings[0]
-    are_texts = all(isinstance(key, str) for key in first)
-    if are_texts and len(rankings) > 1 and _have_same_keys(rankings):
-        problem = f"holds mappings with the same keys, such as {shown(dict(first))}"
+    are_alike = len(rankings) > 1 and _have_same_keys(rankings)
+    if are_alike and all(isinstance(key, str) for key in rankings[0]):
+        problem = f"holds mappings with the same keys, such as {shown(dict(rankings[0]))}"
         hint = f"if the keys are documents, give {{query: mapping}}; if fields, {mark('fields')}"
         raise InputError(f"{problem}; {hint}", argument)
     return True
 
 
-def _inputs_sides_rows(side: Any) -> Sequence[Any] | None:
-    """Return the queries of a side whose documents may have ids; None for numbers."""
-    if isinstance(side, (list, tuple)):
-        return side
-    if isinstance(side, ARROW) and _has_ids(side.type):
+def _inputs_sides_rows(side: Any) -> Sequence[Any]:
+    """Return the queries of a side whose documents may have ids; nothing of numbers."""
+    if isinstance(side, ARROW) and _may_hold_ids(side.type):
         return list(side.to_pylist())
-    if isinstance(side, np.ndarray) and side.ndim and side.dtype.kind in TEXTS_AND_OBJECTS:
-        return list(side.tolist())
-    return None
+    if isinstance(side, np.ndarray) and side.dtype.kind in TEXTS_AND_OBJECTS:
+        return list(np.atleast_1d(side).tolist())
+    return side if isinstance(side, (list, tuple)) else []
 
 
-def _has_ids(column: pa.DataType) -> bool:
-    """Return whether a column of lists holds ids that are never numbers, or objects."""
-    kind = column
-    while pa.types.is_nested(kind) and not pa.types.is_struct(kind):
-        kind = kind.field(0).type  # of the values in lists
-    if pa.types.is_struct(kind):
-        return True
-    return kind != column and id_kind(kind) not in ("", "integers")
+def _may_hold_ids(kind: pa.DataType) -> bool:
+    """Return whether a column, perhaps of lists, holds ids that are never numbers, or objects."""
+    while hasattr(kind, "value_type"):  # of lists
+        kind = kind.value_type
+    return pa.types.is_nested(kind) or id_kind(kind) not in ("", "integers")
 
 
 # The documents of queries
 
 
 def _first_filled(rows: Iterable[Any]) -> Any:
-    """Return the documents of the first query that has some; None if none has."""
-    return next((row for row in rows if not _inputs_sides_is_empty(row)), None)
+    """Return the documents of the first query that has some; else of the first one."""
+    return next(filter(_is_filled, rows), next(iter(rows), None))
 
 
-def _inputs_sides_is_empty(row: Any) -> bool:
-    return row is None or length_hint(row, 1) == 0
-
-
-def _is_column_of_ids(argument: str, row: Any) -> bool:
-    """Return whether a query's documents are an array or a column that may hold ids."""
-    if isinstance(row, np.ndarray):
-        return row.dtype.kind in TEXTS_AND_OBJECTS
-    if hasattr(row, "__arrow_c_stream__"):
-        row = plain(argument, row)
-    return isinstance(row, ARROW) and id_kind(row.type) not in ("", "integers")
+def _is_filled(row: Any) -> bool:
+    return row is not None and length_hint(row, 1) > 0
 
 
 def _are_ids(row: Any) -> bool:
@@ -10062,22 +9482,27 @@ def read_by_query(
     argument: str, queries: Iterable[tuple[Any, Any]], names: Names, by_position: bool
 ) -> ById:
     """Return the documents of queries by the ids of queries, or by their numbers."""
-    rows = {query: _as_row(argument, row) for query, row in queries}
+    rows = {query: _as_row(argument, row, by_position) for query, row in queries}
     with in_place(argument, instead_of=argument):
         reader = RowReader(rows.values(), names)
         documents = {query: reader.documents(query, row) for query, row in rows.items()}
     return _by_id(argument, documents, by_position, reader)
 
 
-def _as_row(argument: str, row: Any) -> Any:
-    """Return a query's documents as a list, a set or a mapping; an empty list for None."""
+def _as_row(argument: str, row: Any, by_position: bool) -> Any:
+    """Return a query's documents as a list, a set or an object; an empty list for None."""
     if row is None:
         return []
-    if isinstance(row, (list, tuple, Set, Mapping)):
+    if isinstance(row, (list, tuple, Set, *SCALARS)) or is_object(row):
         return row
-    if is_by_index(row):
+    is_array = isinstance(row, np.ndarray)
+    if by_position and is_array and row.dtype.kind not in TEXTS_AND_OBJECTS:
+        return row  # of numbers, or of dates, which are refused in their place
+    if is_by_index(row, by_position):
         return mapping_by_index(argument, row)
-    return in_python(plain(argument, row))
+    values = in_python(plain(argument, row))
+    # A matrix in a list is no query; its rows are no pairs.
+    return row if by_position and is_list(first_in(values)) else values
 
 
 class RowReader:
@@ -10092,15 +9517,14 @@ class RowReader:
         self.fields: Mapping[str, str] = {}  # the fields of hits by role
         self.others: Sequence[str] = ()  # the fields of hits that are not read
         rows = list(rows)
-        hits = list(filter(are_hits, rows))
-        pairs = [] if hits else list(filter(are_pairs, rows))
-        if hits:
-            # What is no object among them is refused with its query, where it is read.
-            self.hits = HitReader(filter(is_object, chain.from_iterable(hits)), names)
+        # What is no hit or no pair among them is refused with its query, where it is read.
+        hits = filter(is_object, chain.from_iterable(filter(are_hits, rows)))
+        pairs = list(filter(are_pairs, rows))
+        if any(map(are_hits, rows)):
+            self.hits = HitReader(hits, names)
             self.lists = self.hits.lists
         elif any(is_object(row[0][0]) for row in pairs):
-            # What is no pair among them is refused with its query, too.
-            objects = (pair[0] for pair in chain.from_iterable(pairs) if is_list(pair) and pair)
+            objects = filter(is_object, map(first_in, chain.from_iterable(pairs)))
             self.hits = HitReader(objects, names.without_value())
             self.lists = ListReader(names, self.hits.lists.path, self.hits.lists.other_ids)
         if self.hits is not None:
@@ -10124,8 +9548,6 @@ class RowReader:
             return self._of_mapping(row)
         if isinstance(row, Set):
             self._note("sets of ids", False)
-            if self.names.kind == "run":
-                raise InputError("a set has no order; give a list of ids, best first")
             return documents_of_query(row, None, self.names)
         if not isinstance(row, (list, tuple)):
             hint = "give a list of ids or hits, a set, or a mapping of documents to numbers"
@@ -10166,11 +9588,13 @@ def without_filling(ids: Sequence[Any]) -> Sequence[Any]:
     >>> without_filling([7, 3, -1, -1])
     [7, 3]
     """
-    count = len(ids)
     # FAISS fills up a list with -1 where there were fewer documents, as others pad labels.
-    while count > 0 and type(ids[count - 1]) is int and ids[count - 1] == -1:
-        count -= 1
-    return ids[:count]
+    filling = takewhile(_is_filling, reversed(ids))
+    return ids[: len(ids) - len(list(filling))]
+
+
+def _is_filling(document: Any) -> bool:
+    return type(document) is int and document == -1
 
 
 # ndcg/inputs/sparse.py: Read sparse matrices of SciPy on one side or on both: a row per query, a column per document.
@@ -10316,7 +9740,7 @@ def with_ids_on_both(inputs: Any, names: Names) -> Any:
             qrels = _by_ids_beside("references", qrels, ids, standard_names("qrels"))
         run = _by_ids_beside("predictions", run, ids, names)
         inputs = inputs._replace(document_ids=None)
-    if is_sparse(qrels) and _inputs_beside_ids_are_columns(run, qrels):
+    if is_sparse(qrels) and _are_columns(run, qrels):
         # Lists of integers beside a sparse matrix are numbers of its columns, best first.
         run = _inputs_beside_ids_ranked(run, names)
     if has_ids(run):
@@ -10402,12 +9826,10 @@ def _beside_judged_ids(run: Any, qrels: Any, names: Names) -> tuple[Any, Any]:
         return _by_column(run), qrels
     if not are_lists(run):
         return run, qrels
-    if types_of_tuples(run) == {(int, int, float)}:
-        raise row_of_table("predictions", run[0], names)
     rows = _inputs_beside_ids_lists(run)
     if _are_integers(rows):
         return _inputs_beside_ids_ranked(run, names), qrels  # as rankers return ids without scores
-    if not _has_integer_ids(qrels):
+    if id_kind(type(qrels.first_id)) != "integers":
         raise _scores_beside_ids(qrels)
     if isinstance(qrels, ById) and qrels.by_position:
         return run, _labels_of_columns(qrels, rows)
@@ -10421,12 +9843,6 @@ def _inputs_beside_ids_ranked(run: Any, names: Names) -> ById:
     """Return lists of integers as ids, best first."""
     ranked = read_by_query("predictions", enumerate(_inputs_beside_ids_lists(run)), names, by_position=True)
     return replace(ranked, form="lists of integers, which are ids beside ids")
-
-
-def _has_integer_ids(side: ById | Columns) -> bool:
-    if isinstance(side, Columns):
-        return bool(pa.types.is_integer(side.document.type))
-    return _are_integers(side.queries.values())
 
 
 def _labels_of_columns(qrels: ById, rows: Rows) -> list[Any]:
@@ -10444,32 +9860,29 @@ def _labels_of_columns(qrels: ById, rows: Rows) -> list[Any]:
 
 def _scores_beside_ids(qrels: ById | Columns) -> InputError:
     ids = f"give {mark('document_ids')}, the id of each score, or {{query: {{document: score}}}}"
-    if isinstance(qrels, ById) and qrels.form == "lists of ids":
-        texts = [document for document in qrels.ids() if isinstance(document, str)]
-        if texts:
-            problem = f"hold text such as {shown(texts[0])} beside scores"
-            return InputError(f"{problem}; {to_label(texts)}; if they are ids, {ids}", "references")
+    texts = [document for document in qrels.ids() if isinstance(document, str)]
+    if texts and qrels.form == "lists of ids":
+        problem = f"hold text such as {shown(texts[0])} beside scores"
+        return InputError(f"{problem}; {to_label(texts)}; if they are ids, {ids}", "references")
     return InputError(f"hold scores, and the references ids of documents; {ids}", "predictions")
 
 
 def _lists_beside_ids(run: ById | Columns, qrels: Any) -> InputError:
-    if types_of_tuples(qrels) == {(int, int, int)}:
-        return row_of_table("references", qrels[0], standard_names("qrels"))
+    first = next(iter(qrels), None)
+    if type(first) is tuple:
+        return row_of_table("references", first, standard_names("qrels"))
     problem = f"hold lists of numbers beside documents with ids, such as {shown(run.first_id)}"
-    rows = "for row in references]"
-    ids = f"if these are ids of relevant documents, give sets, [set(row) {rows}; "
-    if any(len({*map(str, row)}) < len(row) for row in _inputs_beside_ids_lists(qrels) if isinstance(row, list)):
-        ids = ""  # an id is not there twice, as grades are
-    values = "if they are values, name their documents, [dict(zip(ids, row)) for ids, row in ...]"
+    ids = "if they are ids of relevant documents, give sets, [set(row) for row in references]"
+    values = "if values, name their documents, [dict(zip(ids, row)) for ids, row in ...]"
     if not isinstance(run.first_id, str):
-        values += f", or those of the documents 0, 1, 2, ..., [dict(enumerate(row)) {rows}"
-    return InputError(f"{problem}; {ids}{values}", "references")
+        values += ", or [dict(enumerate(row)) for row in references] if these are 0, 1, 2, ..."
+    return InputError(f"{problem}; {ids}; {values}", "references")
 
 
 # Sparse matrices
 
 
-def _inputs_beside_ids_are_columns(run: Any, sparse: Any) -> bool:
+def _are_columns(run: Any, sparse: Any) -> bool:
     """Return whether predictions are numbers of columns of a sparse matrix, and not its values."""
     if isinstance(run, ARROW) or not _are_lists_without_ids(run):
         return False
@@ -10490,31 +9903,31 @@ def _refuse_other_columns(argument: str, side: ById | Columns, columns: int) -> 
     """Raise an error for ids that are no numbers of columns of a matrix on the other side."""
     if not isinstance(side, ById):
         return
-    other, lowest = "scores", 0
+    other, numbers = "scores", set(range(columns))
     if argument == "predictions":
-        other, lowest = "references", -1  # -1 is no document
+        other = "references"
+        numbers.add(-1)  # which is no document
     for query, documents in side.queries.items():
-        for document in documents:
-            is_number = isinstance(document, (int, np.integer))
-            if not is_number or not lowest <= document < columns:
-                problem = f"{shown(document)} is not the number of a column of the {other}"
-                hint = f"give the ids of the columns as {mark('document_ids')}"
-                place = f"query {shown(query)}"
-                raise InputError(f"{problem}, 0 to {columns - 1}; {hint}", argument, place)
+        others = [document for document in documents if document not in numbers]
+        if others:
+            problem = f"{shown(others[0])} is not the number of a column of the {other}"
+            hint = f"give the ids of the columns as {mark('document_ids')}"
+            place = f"query {shown(query)}"
+            raise InputError(f"{problem}, 0 to {columns - 1}; {hint}", argument, place)
 
 
 # Rows of LETOR
 
 
-def _inputs_beside_ids_are_rows(side: Any) -> bool:
+def _are_rows(side: Any) -> bool:
     return isinstance(side, Columns) and side.are_rows
 
 
 def with_ids_of_letor(run: Any, qrels: Any, query_ids: Any = None) -> Any:
     """Return the scores with the ids of the rows, if the references are rows of LETOR."""
-    are_judged = _inputs_beside_ids_are_rows(qrels)
+    are_judged = _are_rows(qrels)
     scores = run
-    if _inputs_beside_ids_are_rows(run):
+    if _are_rows(run):
         if query_ids is not None:
             return run.value
         if run.place_of is None:
@@ -10525,7 +9938,7 @@ def with_ids_of_letor(run: Any, qrels: Any, query_ids: Any = None) -> Any:
         scores = run.value
     elif not are_judged or run is None or (isinstance(run, ById) and not run.queries):
         return run
-    elif has_ids(run) or (are_lists(run) and not is_one_column(run)):
+    elif has_ids(run):
         problem = "the references are rows of LETOR, which have no ids of documents"
         hint = "give a score for each row, in a flat array or in a file, one a line"
         raise InputError(f"{problem}; {hint}", "predictions")
@@ -10540,8 +9953,9 @@ def with_ids_of_letor(run: Any, qrels: Any, query_ids: Any = None) -> Any:
 
 # ndcg/inputs/together.py: What only both sides together tell: which queries are the same, and whether their ids fit.
 
-WRITTEN_LIST = re.compile(r"\s*[\[({].*[\])}]\s*", re.DOTALL)
-SEPARATOR = re.compile(r"\s*[,;|]\s*|\s+")
+# an id in brackets, among ids after each of which "\0" stands
+IN_BRACKETS = re.compile(r"\0(\s*[\[({][^\0]*[\])}]\s*)(?=\0)")
+PART_OF_CELL = re.compile(r"[^\s,;|]+")
 FIRST_IDS = 1 << 8  # which may be lists written as text
 
 
@@ -10554,14 +9968,13 @@ def together(inputs: Any, names: Names) -> Any:
     """
     qrels = inputs.references
     run = with_ids_of_letor(inputs.predictions, qrels, inputs.query_ids)
-    inputs = inputs._replace(predictions=run)
-    if not has_ids(run) or not has_ids(qrels):
-        inputs = with_ids_on_both(inputs, names)
-    if inputs.query_ids is not None:
-        inputs = _with_query_ids(inputs)
+    inputs = with_ids_on_both(inputs._replace(predictions=run), names)
     run, qrels = inputs.predictions, inputs.references
     if not has_ids(run) or not has_ids(qrels):
         return inputs
+    if inputs.query_ids is not None and {run.positions, qrels.positions} != {None}:
+        run, qrels = (_inputs_together_named(side, inputs.query_ids) for side in (run, qrels))
+        inputs = inputs._replace(query_ids=None)
     # Lists number their queries with integers, and files with text.
     if isinstance(qrels, ById):
         run = _with_integers(run)
@@ -10576,22 +9989,11 @@ def together(inputs: Any, names: Names) -> Any:
 # The ids of queries
 
 
-def _with_query_ids(inputs: Any) -> Any:
-    """Return queries by position with the ids that `query_ids` has for them."""
-    sides = {"predictions": inputs.predictions, "references": inputs.references}
-    if not all(has_ids(side) for side in sides.values()):
-        return inputs
-    unnamed = [name for name, side in sides.items() if side.positions is not None]
-    if not unnamed:
-        return inputs
-    for name in unnamed:
-        ids = ids_of_queries(inputs.query_ids, sides[name].positions)
-        sides[name] = _inputs_together_named(sides[name], ids)
-    return inputs._replace(**sides, query_ids=None)
-
-
-def _inputs_together_named(side: ById | Columns, ids: list[Any]) -> ById | Columns:
-    """Return queries by position with ids that are given in their order."""
+def _inputs_together_named(side: ById | Columns, query_ids: Any) -> ById | Columns:
+    """Return queries by position with the ids that `query_ids` has in their order."""
+    if side.positions is None:
+        return side
+    ids = ids_of_queries(query_ids, side.positions)
     fields = {"query": "query_ids", **side.fields}
     if isinstance(side, ById):
         queries = dict(zip(ids, side.queries.values(), strict=True))
@@ -10615,21 +10017,15 @@ def _with_integers(side: Any) -> Any:
 def _refuse_one_by_position(run: ById | Columns, qrels: ById | Columns) -> None:
     """Raise an error if one side names its queries and the other does not, or has more queries."""
     ranked, judged = run.positions, qrels.positions
-    if isinstance(run, ById) and not run.queries:
+    if run.first_query is None:
         return  # a run without queries, such as that of IDCG
     if ranked is not None and judged is not None:
         check_queries_equal(ranked, judged)
-        return
-    if ranked == judged:  # both have ids
-        return
-    argument = "references" if ranked is None else "predictions"
-    problem = "the queries have no ids, which those of the other side have"
-    ids_in_order = mark("query_ids", after=", the query of each list, or ")
-    words = f"{problem}; give {ids_in_order}{{query: ...}}"
-    ids = (run.first_id, qrels.first_id)
-    if None not in ids and len({id_kind(type(document)) for document in ids}) > 1:
-        words += f"; {another_kind(('document', *ids)).problem}"  # which would be the next error
-    raise InputError(words, argument)
+    elif ranked != judged:
+        argument = "references" if ranked is None else "predictions"
+        problem = "the queries have no ids, which those of the other side have"
+        ids_in_order = mark("query_ids", after=", the query of each list, or ")
+        raise InputError(f"{problem}; give {ids_in_order}{{query: ...}}", argument)
 
 
 # Ids that hold several
@@ -10637,18 +10033,13 @@ def _refuse_one_by_position(run: ById | Columns, qrels: ById | Columns) -> None:
 
 def refuse_lists_in_ids(argument: str, side: ById | Columns, other: ById | Columns) -> None:
     """Raise an error for ids that are lists written as text, or several ids in one cell."""
-    if isinstance(side, Columns):
-        ids = side.document[:FIRST_IDS].to_pylist()
-    else:
-        ids = list(islice(side.ids(), FIRST_IDS))
-    text = "".join(document for document in ids if isinstance(document, str))
-    # One search in all text is faster than one in every id.
-    if any(bracket in text for bracket in "[({"):
-        for document in ids:
-            if _is_written_list(str(document)):
-                problem = f"the id {shown(document)} is a list written as text"
-                hint = "give lists, as json.loads or ast.literal_eval reads them"
-                raise InputError(f"{problem}; {hint}", argument)
+    ids = side.first_ids(FIRST_IDS)
+    # One search in all ids is faster than one in every id.
+    for document in IN_BRACKETS.findall("\0".join(["", *map(str, ids), ""])):
+        if _is_written_list(document):
+            problem = f"the id {shown(document)} is a list written as text"
+            hint = "give lists, as json.loads or ast.literal_eval reads them"
+            raise InputError(f"{problem}; {hint}", argument)
     if isinstance(side, Columns) and _hold_any(side.document, b" \t\n,;|"):
         _refuse_several_in_cells(argument, side, other)
 
@@ -10657,11 +10048,8 @@ def _hold_any(ids: pa.ChunkedArray, characters: bytes) -> bool:
     """Return whether any id holds one of some characters, faster than Arrow's search."""
     if not pa.types.is_string(ids.type):
         return False
-    for chunk in ids.chunks:
-        text = bytes(chunk.buffers()[2] or b"")
-        if any(character in text for character in characters):
-            return True
-    return False
+    texts = [bytes(chunk.buffers()[2] or b"") for chunk in ids.chunks]
+    return any(text != text.translate(None, characters) for text in texts)
 
 
 def _is_written_list(document: str) -> bool:
@@ -10670,8 +10058,6 @@ def _is_written_list(document: str) -> bool:
     >>> _is_written_list("['a', 'b']"), _is_written_list("(1967) [draft]")
     (True, False)
     """
-    if not WRITTEN_LIST.fullmatch(document):
-        return False
     try:
         return isinstance(ast.literal_eval(document.strip()), (list, tuple, set, dict))
     except (ValueError, SyntaxError, MemoryError, RecursionError):
@@ -10691,20 +10077,20 @@ def _refuse_several_in_cells(argument: str, side: Columns, other: ById | Columns
     # Only now, since few sides hold such ids, and the other may have millions.
     known = set(map(str, other.ids()))
     for document in dict.fromkeys(several.to_pylist()):
-        parts = [part for part in SEPARATOR.split(document) if part]
-        known_parts = [part for part in parts if part in known]
-        if document in known or not known_parts:
+        parts = set(PART_OF_CELL.findall(document))
+        unknown = parts - known
+        if document in known or unknown == parts:
             continue
-        if all(part in known or any(map(str.isdigit, part)) for part in parts):
+        if all(any(map(str.isdigit, part)) for part in unknown):
             problem = f"the id {shown(document)} holds several ids"
-            known_part = f"{shown(known_parts[0])} is one of the other side"
+            known_part = f"{shown(min(parts & known))} is one of the other side"
             hint = "give a list of ids in each cell, or a row for each document"
             raise InputError(f"{problem}, of which {known_part}; {hint}", argument)
 
 
 # ndcg/inputs/reading.py: Read rankings in any format as aligned arrays of relevance and score.
 
-# Nested lists and chunked columns are read in parts of about this many documents.
+# Chunked columns and sparse matrices are read in parts of about this many documents.
 PART = 1 << 20
 
 
@@ -10737,17 +10123,6 @@ class Inputs(NamedTuple):
         """Whether `query_ids` has the ids of rows or queries, and is not the name of a field."""
         return self.query_ids is not None and not isinstance(self.query_ids, str)
 
-    @property
-    def plain_kind(self) -> str:
-        """The `plain_kind` of both sides if they have the same and stand alone; else empty."""
-        others = (self.query_ids, self.document_ids, self.exclude, self.fields)
-        if any(value is not None for value in others):
-            return ""
-        kind = plain_kind(self.predictions)
-        if kind == plain_kind(self.references):
-            return kind
-        return ""
-
     def settled(
         self,
         score_order: str | None = None,
@@ -10755,51 +10130,15 @@ class Inputs(NamedTuple):
         keep: str | None = None,
     ) -> "Inputs":
         """Return rankings of other libraries as arrays, and what has ids by its ids."""
-        check_fields(self.fields)
-        kind = self.plain_kind
         # Two usual forms need no other look, which would take longer than to score a few queries.
-        if kind == "numbers":
-            return self
-        if kind == "mappings":
-            sides = {"predictions": ById(self.predictions), "references": ById(self.references)}
-            return self._replace(**sides)
+        others = (self.query_ids, self.document_ids, self.exclude, self.fields)
+        if set(map(type, others)) == {NoneType}:
+            sides = read_usual(self.predictions, self.references)
+            if sides is not None:
+                return self._replace(predictions=sides[0], references=sides[1])
         runs = {"predictions": self.predictions}
         (inputs,) = settled_systems(runs, self, [score_order], labels, keep)
         return inputs
-
-
-def plain_kind(side: Any) -> str:
-    """Return "numbers" or "mappings" for a side that needs no other reading; else empty.
-
-    Numbers are in an array or in nested lists, mappings are ``{query: {document: number}}``. The
-    first query tells.
-    """
-    if type(side) is dict and _inputs_reading_are_rankings(side):
-        return "mappings"
-    if _inputs_reading_are_numbers(side):
-        return "numbers"
-    return ""
-
-
-def _inputs_reading_are_numbers(side: Any) -> bool:
-    """Return whether a side is an array of numbers, or a list of lists with a number first."""
-    if type(side) is np.ndarray:
-        return side.dtype.kind in "biuf"
-    if type(side) is not list or len(side) == 0:
-        return False
-    row = side[0]
-    return type(row) is list and len(row) > 0 and type(row[0]) in (int, float)
-
-
-def _inputs_reading_are_rankings(side: Mapping[Any, Any]) -> bool:
-    """Return whether the values of a mapping are mappings of documents to numbers."""
-    if set(map(type, side.values())) != {dict}:
-        return False
-    first = next(iter(side.values()))
-    types = set(map(type, first.values())) - {NoneType}
-    if not types or not types <= {int, float}:
-        return False
-    return not may_be_fields(side) and not may_be_fields(first)
 
 
 def settled_systems(
@@ -10821,43 +10160,41 @@ def settled_systems(
     names = {side: names[side].beside_query_ids(inputs.has_query_ids) for side in names}
     others = {"references": inputs.references, "exclude": inputs.exclude}
     ids = {"query_ids": inputs.query_ids, "document_ids": inputs.document_ids}
-    refuse_same_iterator({**runs, **others, **ids})
     # Generators become lists, since their values are looked at before they are read.
     given = {argument: listed(side) for argument, side in {**runs, **others, **ids}.items()}
     sides = _read_sides({argument: given[argument] for argument in names}, names)
     named = {name for name, side in sides.items() if has_ids(side) and side.positions is None}
     # The queries or documents of others are matched by position.
     refuse_other_orders({name: given[name] for name in given if name not in named})
-    for run in runs:
-        if given[run] is given["references"]:
-            refuse_same_column(run, sides[run], sides["references"])
-    if names["references"].has_no_value and has_ids(sides["references"]):
-        _warn_of_unread_relevances(sides["references"].others)
-    have_names = any(has_ids(side) for side in sides.values())
-    # `query_ids="name"` without a table is a column's name that an error explains elsewhere.
-    if inputs.fields or (fields and have_names):
-        read_runs = [sides[run] for run in runs]
-        if not any(map(has_no_documents, (*read_runs, sides["references"]))):
-            refuse_unused_fields(fields, read_runs, sides["references"], sides["exclude"], **ids)
-    if have_names:
-        for name, value in ids.items():
-            if isinstance(value, str):  # which names a column, as `fields` does
-                given[name] = None
+    if names["references"].has_no_value:
+        _warn_of_unread_relevances(sides["references"])
+    read_runs = [sides[run] for run in runs]
+    if fields and not any(map(has_no_documents, (*read_runs, sides["references"]))):
+        refuse_unused_fields(fields, read_runs, sides["references"], sides["exclude"], **ids)
+    # A name of a column is among `fields`.
+    given.update({name: None for name, value in ids.items() if isinstance(value, str)})
     converted = settled({**given, **sides})
     shared = {name: converted[name] for name in (*others, *ids)}
     inputs = inputs._replace(fields=None, **shared)
     systems = []
     for run in runs:
+        if given[run] is given["references"]:
+            refuse_same_column(run, sides[run], sides["references"])
         system = together(inputs._replace(predictions=converted[run]), names[run])
-        if orders[run] != "ascending":
-            _refuse_counted_ranks(run, name_of_column(given[run]), system)
+        name = _field_of(sides[run], "score") or name_of_column(given[run])
+        if orders[run] != "ascending" and says_lowest_first(name, NAMES_OF_RANKS):
+            scores: list[Any] = []
+            with suppress(ValueError):  # which is raised again where scores are computed
+                rankings = align(system._replace(exclude=None), labels=labels, keep=keep)
+                scores = rankings.scores_by_query()
+            refuse_counted_ranks(run, name, scores)
         systems.append(system)
     return systems
 
 
-def _warn_of_unread_relevances(not_read: Iterable[Any]) -> None:
+def _warn_of_unread_relevances(qrels: Any) -> None:
     """Warn of a field with the name of a relevance where `fields` says that there is none."""
-    for name in not_read:
+    for name in getattr(qrels, "others", ()):
         if plain_name(name) in PLAIN_RELEVANCES:
             problem = f"each document counts as relevant, and {shown(name)} is not read"
             hint = f"if it holds relevances, give {mark('fields', {'relevance': name})}"
@@ -10865,76 +10202,30 @@ def _warn_of_unread_relevances(not_read: Iterable[Any]) -> None:
             return
 
 
-def _refuse_counted_ranks(argument: str, name: Any, inputs: Inputs) -> None:
-    """Raise an error for scores that count from 0 or 1 in each query, under the name of a rank."""
-    run = inputs.predictions
-    if has_ids(run):
-        name = run.fields.get("score")
-    if says_lowest_first(name, NAMES_OF_RANKS):
-        refuse_counted_ranks(argument, name, _scores_by_query(argument, inputs))
-
-
-def _scores_by_query(argument: str, inputs: Inputs) -> Iterator[list[Any]]:
-    """Yield the scores of one query after another, in the order of the documents."""
-    run = inputs.predictions
-    if isinstance(run, ById):
-        for documents in run.queries.values():
-            yield list(documents.values())
-        return
-    if isinstance(run, Columns):
-        order, offsets = grouped(run.query, len(run.query_ids))
-        score = run.value[order]
-    elif inputs.query_ids is not None:
-        ids = read_ids("query_ids", inputs.query_ids)
-        score = read_flat_column(argument, run, numbered).values
-        if len(ids.codes) != len(score):
-            return  # another error says so
-        order, offsets = grouped(ids.codes, len(ids.distinct))
-        score = score[order]
-    else:
-        score, offsets, *_ = read_column(argument, run)
-    for start, end in pairwise(offsets.tolist()):
-        yield score[start:end].tolist()
-
-
 def _read_sides(given: Mapping[str, Any], names: Mapping[str, Names]) -> dict[str, Any]:
     """Return all sides, read; one error says what is wrong with them."""
     sides: dict[str, Any] = {}
     errors: dict[str, InputError] = {}
     for argument, side in given.items():
-        if isinstance(side, InputError):  # of a file
-            errors[argument] = side
-            continue
         try:
+            if isinstance(side, InputError):  # of a file
+                raise side
             sides[argument] = read_side(argument, side, names[argument])
             refuse_no_values(argument, sides[argument], names[argument])
         except InputError as error:
             errors[argument] = error
     if errors:
         qrels = sides.get("references")
-        are_flat = isinstance(qrels, (list, np.ndarray)) and not are_lists(qrels)
-        are_numbers = are_flat or (are_lists(qrels) and not has_ids(qrels))
-        by_place = "references=[dict(enumerate(row)) for row in references]"
-        if are_flat:
+        unknown = [error for error in errors.values() if isinstance(error, UnknownFieldError)]
+        if unknown and isinstance(qrels, (list, np.ndarray)):
             by_place = "predictions=[predictions], references=[dict(enumerate(references))]"
-        for refusal in errors.values():
-            if isinstance(refusal, UnknownFieldError) and are_numbers:
-                hint = f"if a field has positions in them, give {by_place}; else sort the scores so"
-                refusal.add(f"the references have no ids; {hint}")
-        runs = [argument for argument in given if argument not in ("references", "exclude")]
-        are_one = any(given[run] is given["references"] for run in runs)
+            if are_lists(qrels):
+                by_place = "references=[dict(enumerate(row)) for row in references]"
+            hint = f"if a field has positions in them, give {by_place}; else sort the scores so"
+            unknown[0].add(f"the references have no ids; {hint}")
+        are_one = sum(side is given["references"] for side in given.values()) > 1
         raise one_error(errors, are_one, qrels)
     return sides
-
-
-def refuse_same_iterator(sides: Mapping[str, Any]) -> None:
-    """Raise an error for a generator or a reader as two arguments, which can be read only once."""
-    for (one, side), (other, same) in combinations(sides.items(), 2):
-        if side is same and isinstance(side, Iterator):
-            problem = f"are the same {type(side).__name__}, which can be read only once"
-            raise InputError(
-                f"{mark(one)} and {mark(other)} {problem}; read it into a list or a table first"
-            )
 
 
 def refuse_same_column(argument: str, run: Any, qrels: Any) -> None:
@@ -10944,32 +10235,26 @@ def refuse_same_column(argument: str, run: Any, qrels: Any) -> None:
     with relevances beside a list that is called the run's. A row of the table must have a score or
     a relevance.
     """
-    document, qrels_document = _field_of(run, "document"), _field_of(qrels, "document")
-    if None in (document, qrels_document):
+    document, score = _field_of(run, "document"), _field_of(run, "score")
+    if document is None:
         return
-    score, relevance = _field_of(run, "score"), _field_of(qrels, "relevance")
-    has_another_list = any(map(_is_list_of_run, run.others)) and not _is_list_of_run(document)
-    is_doubtful = relevance is None or (score is None and has_another_list)
-    if is_doubtful and document == qrels_document:
-        problem = f"these are the documents of the references too, {shown(document)}"
-        hint = f"name the list of each, {mark('fields', {'document': ('...', '...')})}"
-        warn(f"{mark(argument)}: {problem}; if both are in one log, {hint}")
-    elif relevance is not None and relevance == score:
+    relevance = _field_of(qrels, "relevance")
+    if relevance is not None and relevance == score:
+        both = f"{mark(argument)} and {mark('references')}"
         problem = f"are the same column of the same table, {shown(score)}"
         if run.others:
             problem += f"; the others are {brief(map(shown, run.others), ', ')}"
-        names: dict[str, Any] = {"score": "...", "relevance": "..."}
-        if "." in str(document):
-            # In a log, references and run may have their documents in two lists.
-            names = {"document": ("...", "..."), **names}
-        both = f"{mark(argument)} and {mark('references')}"
+        names = {"score": "...", "relevance": "..."}
         raise InputError(f"{both} {problem}; {fields_to_write(names, [])}")
-    if isinstance(run, Columns) and isinstance(qrels, Columns):
-        empty = np.intersect1d(run.lacking, qrels.lacking)
-        if len(empty):
-            words = run.place_of or "row {}".format
-            problem = f"{words(int(empty[0]))} has neither a score nor a relevance"
-            raise InputError(f"{problem}; give one of them, or leave the row out", argument)
+    has_another_list = score is None and any(map(_is_list_of_run, run.others))
+    if document == _field_of(qrels, "document") and (relevance is None or has_another_list):
+        problem = f"these are the documents of the references too, {shown(document)}"
+        hint = f"name the list of each, {mark('fields', {'document': ('...', '...')})}"
+        warn(f"{mark(argument)}: {problem}; if both are in one log, {hint}")
+    empty = np.intersect1d(run.lacking, qrels.lacking)
+    if len(empty):
+        problem = f"{run.place_of(int(empty[0]))} has neither a score nor a relevance"
+        raise InputError(f"{problem}; give one of them, or leave the row out", argument)
 
 
 def _is_list_of_run(path: Any) -> bool:
@@ -11030,7 +10315,7 @@ def align(
     order = {"by_docid": by_docid, "score_dtype": score_dtype, "score_order": score_order}
     how = {"ignore_index": ignore_index, "exclude_from": exclude_from, "labels": labels}
     run = inputs.predictions
-    if isinstance(run, ById) and run.by_position and inputs.exclude is not None:
+    if inputs.exclude is not None and getattr(run, "by_position", False):
         inputs = inputs._replace(exclude=by_position(inputs.exclude, len(run.queries)))
     rankings = _join(inputs, keep=keep, **how, **order)
     doubts = [*rankings.doubts, *doubts_about_scores(rankings, run, score_order)]
@@ -11045,8 +10330,8 @@ def align(
         if rankings.unmatched:
             sentence = next(respelled_ids(rankings), rankings.unmatched)
             rankings = rankings._replace(unmatched=sentence)
-        doubts += doubts_about_ids(rankings, run, inputs.references)
-    has_ranks = has_ids(run) and run.has_ranks
+        doubts += doubts_about_ids(rankings, run)
+    has_ranks = getattr(run, "has_ranks", False)
     if doubts or has_ranks:
         rankings = rankings._replace(doubts=tuple(doubts), has_ranks=has_ranks)
     if judged_only:
@@ -11068,44 +10353,34 @@ def _ids_of_documents(inputs: Inputs) -> Iterator[Any]:
 def _join(inputs: Inputs, keep: str | None = None, **how: Any) -> Rankings:
     """Put predictions and references into the same order of queries and documents."""
     predictions, references, query_ids, document_ids, exclude, *_ = inputs
-    if inputs.plain_kind == "numbers":
-        return _join_lists(inputs, how)
     _refuse_missing(predictions, references)
-    if has_ids(predictions) and has_ids(references):
+    if has_ids(predictions) != has_ids(references):
+        raise _by_ids_and_by_position(predictions, references, query_ids)
+    if has_ids(predictions):
         _refuse_ids_of_rows(query_ids, document_ids)
         return join_by_id(predictions, references, exclude, **how)
-    if has_ids(predictions) or has_ids(references):
-        raise _by_ids_and_by_position(predictions, references, query_ids)
     if exclude is not None and document_ids is None:
         hint = "give those to exclude the score -inf and the relevance 0"
         rows = f"or, beside {mark('query_ids')}, give {mark('document_ids')}"
         raise InputError(f"documents by position have no ids; {hint}, {rows}", "exclude")
-    # A head with one logit has a column of one value a row, which is flat too.
-    are_flat = is_one_column(predictions) or not (are_lists(predictions) and are_lists(references))
-    if query_ids is not None and are_flat:
+    if query_ids is not None and _are_flat(predictions, references):
         return join_rows(*inputs[:5], **how, keep=keep)
     _refuse_ids_of_rows(None, document_ids)
     if is_sparse(predictions) or is_sparse(references):
         return join_sparse(predictions, references, how["ignore_index"], how["score_order"])
-    refuse_tuples(predictions, references)
-    rankings = _join_lists(inputs, how)
+    # Batches are chunked; their queries were looked at when they were added.
+    are_known = query_ids is not None or isinstance(predictions, pa.ChunkedArray)
+    read_how = {name: how[name] for name in ("ignore_index", "score_order", "labels")}
+    rankings = join_lists(predictions, references, **read_how, are_known=are_known)
     if query_ids is None:
         return rankings
     return rankings._replace(query_ids=ids_of_queries(query_ids, rankings.queries))
 
 
-def _join_lists(inputs: Inputs, how: Mapping[str, Any]) -> Rankings:
-    """Return rankings of lists with the same documents on both sides."""
-    # Batches are chunked; their queries were looked at when they were added.
-    are_known = inputs.query_ids is not None or isinstance(inputs.predictions, pa.ChunkedArray)
-    return join_lists(
-        inputs.predictions,
-        inputs.references,
-        how["ignore_index"],
-        how["score_order"],
-        how["labels"],
-        are_known=are_known,
-    )
+def _are_flat(predictions: Any, references: Any) -> bool:
+    """Return whether both sides have a row for each document, and not one for each query."""
+    # A head with one logit has a column of one value a row, which is flat too.
+    return is_one_column(predictions) or not (are_lists(predictions) and are_lists(references))
 
 
 def _refuse_missing(predictions: Any, references: Any) -> None:
@@ -11127,10 +10402,9 @@ def _by_ids_and_by_position(predictions: Any, references: Any, query_ids: Any) -
     hint = "give both in the same way"
     if query_ids is not None:
         hint = "with query_ids give both as columns of a row for each document, or both by ids"
-        arguments = "predictions=run, references=qrels"
-        two = f"give each of two tables as its argument, {arguments}, without data"
-        hint += mark("data", said=two, before="; ")
-    elif isinstance(numbers, (list, tuple)) and not are_lists(numbers):
+        two = "give each of two tables as its argument, predictions=run, references=qrels"
+        hint += mark("data", said=f"{two}, without data", before="; ")
+    elif isinstance(numbers, (list, tuple)):
         hint = f"for a single query, give {in_order}=[{in_order}]"
         if in_order == "references":
             hint += "; for the relevant document of each query, [{x} for x in references]"
@@ -11194,13 +10468,12 @@ def user_terms(
 
 
 def parts(inputs: Inputs, **how: Any) -> Iterator[Rankings]:
-    """Align predictions and references, part by part if they are lists or columns of lists."""
+    """Align predictions and references, part by part if they are chunked or sparse."""
     for piece in _pieces(inputs):
         try:
             rankings = align(piece, **how)
         except ValueError:
-            if piece is not inputs:
-                align(inputs, **how)  # whose error counts the queries of all pieces
+            align(inputs, **how)  # whose error counts the queries of all pieces
             raise
         yield rankings
 
@@ -11208,8 +10481,8 @@ def parts(inputs: Inputs, **how: Any) -> Iterator[Rankings]:
 def _pieces(inputs: Inputs) -> Iterator[Inputs]:
     """Cut inputs that are copied into pieces of about PART documents, so that copies are small."""
     predictions, references = inputs[:2]
-    # Documents with ids are joined whole.
-    if inputs.query_ids is not None or has_ids(references):
+    # Documents with ids are joined whole, and so are the queries of `query_ids`.
+    if inputs.query_ids is not None:
         yield inputs
         return
     # Two sparse matrices are never made dense.
@@ -11217,39 +10490,17 @@ def _pieces(inputs: Inputs) -> Iterator[Inputs]:
         for run, qrels in dense_pieces(predictions, references, PART):
             yield inputs._replace(predictions=run, references=qrels)
         return
-    lengths = _lengths(predictions, references)
-    if lengths.sum() < PART or len(predictions) != len(references):
+    sides = (predictions, references)
+    are_columns = all(isinstance(side, pa.ChunkedArray) and are_lists(side) for side in sides)
+    if not are_columns or len(predictions) != len(references):
         yield inputs
         return
+    lengths = pc.fill_null(pc.list_value_length(predictions), 0).to_numpy()
     # A piece ends with the query after which a whole number of parts is full.
     cuts = (np.flatnonzero(np.diff(lengths.cumsum() // PART)) + 1).tolist()
     for start, end in pairwise([0, *cuts, len(predictions)]):
         run, qrels = predictions[start:end], references[start:end]
         yield inputs._replace(predictions=run, references=qrels)
-
-
-def _lengths(predictions: Any, references: Any) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Return the numbers of documents in lists or chunked columns; else nothing."""
-    if _is_nested_list(predictions) and _is_nested_list(references):
-        try:
-            return np.fromiter(map(len, predictions), np.int64)
-        except TypeError:  # a row is no list; reading all rows raises the error
-            return np.zeros(0, np.int64)
-    sides = (predictions, references)
-    if all(map(_is_column_of_lists, sides)) and any(side.num_chunks > 1 for side in sides):
-        lengths = pc.fill_null(pc.list_value_length(predictions), 0)
-        return np.asarray(lengths.to_numpy(), np.int64)
-    return np.zeros(0, np.int64)
-
-
-def _is_nested_list(side: Any) -> bool:
-    return isinstance(side, (list, tuple)) and isinstance(first_in(side), (list, tuple))
-
-
-def _is_column_of_lists(side: Any) -> bool:
-    if not isinstance(side, pa.ChunkedArray):
-        return False
-    return bool(pa.types.is_list(side.type) or pa.types.is_large_list(side.type))
 
 
 def without_padding(table: pa.Table, ignore_index: float) -> pa.Table:
@@ -11465,16 +10716,12 @@ def line_chunks(stream: ByteStream, longest: float) -> Iterator[bytes]:
 
 
 def delimiter_of(header: str) -> str:
-    """Return the delimiter of a header: a tab, or the more frequent of a comma and a semicolon.
+    """Return the delimiter of a header: the most frequent of a comma, a semicolon and a tab.
 
     >>> delimiter_of("query;document;score, raw"), delimiter_of("query")
     (';', ',')
     """
-    if "\t" in header:
-        return "\t"
-    if header.count(";") > header.count(","):
-        return ";"
-    return ","
+    return max(",;\t", key=header.count)
 
 
 # JSON
@@ -11624,7 +10871,7 @@ class FilePart(NamedTuple):
     lists: Sequence[tuple[str, int]] = ()
     # the ids that the file lacks, "query" or "document", which are numbers from 0 in this part
     counted: str = ""
-    total: int = 0  # how many of these numbers there are
+    total: int = 0  # how many lines, or queries with lists, there are, whose ids may be numbers
     form: str = ""  # what held the rows
     fields: Mapping[str, str] = {}  # the fields by role
     others: Sequence[str] = ()  # the fields that are not read
@@ -11736,11 +10983,11 @@ def part_of_queries(
         values.extend(item.documents.values())
         if item.are_listed:
             lists.append((str(item.query), item.number))
-    counted, total = "", 0
+    counted = ""
     if None in ids:
         ids = list(range(len(queries)))
         lists = []
-        counted, total = "query", len(queries)
+        counted = "query"
     if names.labels is not None:
         values = names.labels.numbers(values)
     rows = np.repeat(np.arange(len(queries)), [len(item.documents) for item in queries])
@@ -11755,7 +11002,7 @@ def part_of_queries(
         problem,
         lists=lists,
         counted=counted,
-        total=total,
+        total=len(queries),
     )
     return checked_part(
         part, lambda row: (ids[rows[row]], documents[row], values[row]), names, values
@@ -11921,7 +11168,7 @@ def _is_result(value: Any) -> bool:
 
 
 class ValueReader:
-    """Reads values of JSON, all of one kind.
+    """Reads values of JSON, all of one kind and so in a container of one type.
 
     | kind | a value |
     |---|---|
@@ -11931,9 +11178,11 @@ class ValueReader:
     | `lists` | the documents of a query without an id |
     """
 
-    def __init__(self, reader: Any, kind: str, names: Names, form: str) -> None:
+    container: type = dict
+    container_in_words = "an object"
+
+    def __init__(self, reader: Any, names: Names, form: str) -> None:
         self.reader = reader
-        self.kind = kind
         self.names = names
         self.form = form
 
@@ -11972,24 +11221,34 @@ class ValueReader:
 
     def _refuse_other_kind(self, value: Any) -> None:
         """Raise an error for a value that is unlike the first ones."""
-        if not isinstance(value, (dict, list)):
-            raise ValueError(f"{shown_cell(value)} is neither an object nor a list")
-        if not isinstance(value, CONTAINERS[self.kind]):
-            words = "a list" if self.kind == "lists" else "an object"
-            raise ValueError(f"{shown_cell(value)} is not {words}, as the first value is")
+        if not isinstance(value, self.container):
+            problem = f"{shown_cell(value)} is not {self.container_in_words}"
+            raise ValueError(f"{problem}; give all queries in one form")
 
     def _read(self, number: int, value: Any) -> Sequence[Any]:
         """Return the documents of the queries in a value, which has this number in the file."""
-        if self.kind != "queries":
-            return [QueryDocuments(number, None, self.reader.documents(number, value))]
+        return [QueryDocuments(number, None, self.reader.documents(number, value))]
+
+    def _part(self, read: Sequence[Any], span: int, number: int, problem: str) -> FilePart:
+        return part_of_queries(read, span, self.names, number, problem)
+
+
+class Lists(ValueReader):
+    """Reads lists of the documents of a query."""
+
+    container = list
+    container_in_words = "a list"
+
+
+class MappingsOfQueries(ValueReader):
+    """Reads mappings of queries to their documents."""
+
+    def _read(self, number: int, value: Any) -> Sequence[Any]:
         queries = []
         for query, row in value.items():
             documents = self.reader.documents(query, [] if row is None else row)
             queries.append(QueryDocuments(number, query, documents, self.names.kind != "exclude"))
         return queries
-
-    def _part(self, read: Sequence[Any], span: int, number: int, problem: str) -> FilePart:
-        return part_of_queries(read, span, self.names, number, problem)
 
 
 class ObjectsOfQueries(ValueReader):
@@ -12013,8 +11272,11 @@ class Records(ValueReader):
 
     def part_of_lines(self, text: bytes) -> FilePart:
         """Return the rows of whole lines, of flat objects read by Arrow if all are plain."""
-        plain = self._plain(text) if self.reader.are_flat_rows else None
-        return super().part_of_lines(text) if plain is None else plain
+        if self.reader.are_flat_rows:
+            # Reading the lines one by one raises the error.
+            with suppress(pa.ArrowInvalid, UnicodeError):
+                return self._plain(text)
+        return super().part_of_lines(text)
 
     def _read(self, number: int, value: Any) -> Sequence[Any]:
         rows = []
@@ -12031,8 +11293,8 @@ class Records(ValueReader):
         part = part_of_cells(cells, [*numbers, number], span, self.names)
         return part._replace(problem=part.problem or problem)
 
-    def _plain(self, text: bytes) -> FilePart | None:
-        """Return the rows of flat objects, read by Arrow; None if one is not plain."""
+    def _plain(self, text: bytes) -> FilePart:
+        """Return the rows of flat objects, read by Arrow; an error if one is not plain."""
         from pyarrow import json as arrow_json  # only when it is needed
 
         columns = list(self.reader.fields.values())
@@ -12042,20 +11304,17 @@ class Records(ValueReader):
             explicit_schema=pa.schema(types), unexpected_field_behavior="ignore"
         )
         read = arrow_json.ReadOptions(block_size=len(text) + 1, use_threads=False)
-        try:
-            text.decode()
-            source = pa.BufferReader(text)
-            parsed = arrow_json.read_json(source, read_options=read, parse_options=parse)
-        except (pa.ArrowInvalid, UnicodeError):
-            return None  # reading the lines one by one raises the error
+        text.decode()
+        source = pa.BufferReader(text)
+        parsed = arrow_json.read_json(source, read_options=read, parse_options=parse)
         table = id_table(*(parsed[name].combine_chunks() for name in columns))
         value = table["value"]
         # Arrow skips empty lines, and an object may go on in the next line.
         if len(value) != lines or value.null_count or faulty_rows(table).any():
-            return None
-        # Arrow rounds larger integers, which are refused.
+            raise pa.ArrowInvalid("not a number and two ids in each line")
+        # Larger integers, which are refused.
         if pc.max(pc.abs(value)).as_py() >= 2**53:
-            return None
+            raise pa.ArrowInvalid("rounds an integer")
         return described(FilePart(table, lines), self.reader, self.form)
 
 
@@ -12064,19 +11323,19 @@ def reader_of(
 ) -> ValueReader:
     """Return a reader of values, of which the first ones are given."""
     names = request.names
-    alike: list[Any] = [value for value in values if isinstance(value, CONTAINERS[kind])]
+    alike: list[Any] = [value for value in values if isinstance(value, READERS[kind].container)]
     if kind in ("objects", "queries"):
         refuse_table_by_index(alike[0])
     if kind == "objects":
         request.limits.check("columns", len(alike[0]))
         objects = ObjectReader(alike, names, is_whole=is_whole)
         kind_of_reader = Records if objects.are_rows else ObjectsOfQueries
-        return kind_of_reader(objects, kind, names, form)
+        return kind_of_reader(objects, names, form)
     if names.kind == "exclude":
         names = names._replace(keep="first")  # since documents to exclude may be repeated
     if kind == "queries":
         alike = list(chain.from_iterable(value.values() for value in alike))
-    return ValueReader(RowReader(alike, names), kind, names, form)
+    return READERS[kind](RowReader(alike, names), names, form)
 
 
 def described(part: FilePart, reader: RowReader | ObjectReader, form: str) -> FilePart:
@@ -12090,7 +11349,12 @@ def described(part: FilePart, reader: RowReader | ObjectReader, form: str) -> Fi
     )
 
 
-CONTAINERS: dict[str, type] = {"objects": dict, "queries": dict, "rankings": dict, "lists": list}
+READERS: dict[str, type[ValueReader]] = {
+    "objects": ObjectsOfQueries,
+    "queries": MappingsOfQueries,
+    "rankings": ValueReader,
+    "lists": Lists,
+}
 
 
 def kind_of(value: Any, names: Names) -> str:
@@ -12239,11 +11503,8 @@ def _arrow(form: str, file: Any) -> Source:
 
 
 def _first_row(batches: Iterable[pa.RecordBatch]) -> Mapping[str, Any]:
-    batch = next(iter(batches), None)
-    if batch is None or not batch.num_rows:
-        return {}
-    row: dict[str, Any] = batch.slice(0, 1).to_pylist()[0]
-    return row
+    rows = chain.from_iterable(batch.slice(0, 1).to_pylist() for batch in batches)
+    return next(rows, {})
 
 
 def _check_packed(metadata: Any, chosen: Sequence[str], limits: Limits) -> None:
@@ -12317,7 +11578,7 @@ def _refuse_no_ids(field: pa.Field) -> None:
 def _part_of_columns(cells: Sequence[pa.Array], request: ReadRequest) -> FilePart:
     """Return the rows of a batch of columns: queries, documents and perhaps values."""
     query, document, *columns = cells
-    values = [_numbers(column, request.names.labels) for column in columns]
+    values = [_files_tables_numbers(column, request.names.labels) for column in columns]
     table = id_table(_text(query), _text(document), *values)
 
     def cells_of(row: int) -> list[Any]:
@@ -12331,7 +11592,7 @@ def _text(ids: pa.Array) -> pa.StringArray:
     return ids.cast(value_type(ids.type)).cast(pa.string())
 
 
-def _numbers(column: pa.Array, labels: Labels | None) -> pa.DoubleArray:
+def _files_tables_numbers(column: pa.Array, labels: Labels | None) -> pa.DoubleArray:
     """Return a column of numbers or labels, nan for other values and what float64 would round."""
     if id_kind(value_type(column.type)) == "text":
         column = numerals(column.cast(pa.string()), labels)
@@ -12393,14 +11654,12 @@ def _lines(lines: Sequence[str]) -> Iterator[Line]:
     delimiter = " "
     if re.search("[\t,;]", first):
         delimiter = delimiter_of(first)
-    reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
+    # Several spaces, as in aligned columns, are one delimiter.
+    stripped = (line.strip(" ") for line in lines)
+    reader = csv.reader(stripped, delimiter=delimiter, skipinitialspace=True)
     try:
         for row in reader:
-            cells = row
-            if delimiter == " ":
-                # Several spaces, as in aligned columns, are one delimiter.
-                cells = list(filter(None, row))
-            cells = list(map(str.strip, cells))
+            cells = list(map(str.strip, row))
             if any(cells):
                 yield Line(reader.line_num, lines[reader.line_num - 1].strip(), cells)
     except csv.Error as error:
@@ -12439,15 +11698,13 @@ def file_and_column(by: str) -> tuple[str | None, str | None]:
     if _is_file(by):
         return by, None
     file, _, column = by.rpartition(":")
-    if column and _is_file(file):
+    if _is_file(file):
         return file, column
     return None, by
 
 
 def _is_file(name: str) -> bool:
     """Return whether there is such a file, which may be a pipe."""
-    if name == "-":
-        return True
     path = path_of(name)
     return os.path.exists(path) and not os.path.isdir(path)
 
@@ -12464,11 +11721,12 @@ def read_groups(
     Lines, Parquet, Arrow), in FILE:COLUMN for one of several columns, or in a column of the qrels.
     """
     file, column = file_and_column(by)
-    if file is None and qrels is None:
+    path = file or qrels
+    if path is None:
         raise ValueError(
             f"{shown(by)} names no file; if it names a column, give its DataFrame as data"
         )
-    path = os.fsdecode(file or qrels or "")
+    path = os.fsdecode(path)
     names = [*filter(None, [query]), *QUERY[0], *QUERY[1]]
     with naming_file(path):
         content = _table_or_mapping(read_cells(read_content(path_of(path), limits)), names)
@@ -12524,19 +11782,17 @@ def _slice_by_query(queries: pa.ChunkedArray, values: pa.ChunkedArray) -> dict[s
 
 def _table_of_lines(lines: Iterator[Line], queries: Sequence[str]) -> pa.Table:
     """Return the cells of lines as a table; lines of two cells need no header."""
-    rows: list[list[str]] = []
+    first = next(lines, None)
+    if first is None:
+        raise ValueError("holds no slices")
+    rows, header = [first.cells], [queries[0], "slice"]
+    if spelled(first.cells, queries) or len(first.cells) != 2:
+        rows, header = [], first.cells
     for line in lines:
-        if rows and len(line.cells) != len(rows[0]):
-            problem = f"{columns_text(len(line.cells))}; the first line has {len(rows[0])}"
+        if len(line.cells) != len(header):
+            problem = f"{columns_text(len(line.cells))}; the first line has {len(header)}"
             raise ValueError(f"line {line.number}: {problem}")
         rows.append(line.cells)
-    if not rows:
-        raise ValueError("holds no slices")
-    header = rows[0]
-    if spelled(header, queries) or len(header) != 2:
-        rows = rows[1:]
-    else:
-        header = [queries[0], "slice"]
     columns = [[row[position] for row in rows] for position in range(len(header))]
     return pa.table(list(map(_typed, columns)), header)
 
@@ -12559,8 +11815,7 @@ def _typed(cells: Sequence[str]) -> pa.Array:
 # ndcg/files/letor.py: Recognize LETOR, as LightGBM, XGBoost and RankLib write it, and files of scores, one a line.
 
 EXAMPLE = "2 qid:10 1:0.3 2:1"
-FEATURE = re.compile(rb"[0-9]+:[-+.0-9eE]+")
-SVMLIGHT = re.compile(rb"[-+.0-9eE]+(,[0-9]+)*")
+LABEL_AND_QUERY = re.compile(rb"[ \t]*[^ \t#]+[ \t]+qid:")
 ROWS_OF = {  # rows without comments, and how they are written as a query, a document and a value
     "qrels": (re.compile(rb"(?m)^([^ \n]+) qid:([^ \n]+)(?: .*)?$"), rb"\2 - \1"),
     "run": (re.compile(rb"(?m)^([^ \n]+)$"), rb"- - \1"),
@@ -12573,24 +11828,13 @@ def is_row_of_letor(line: bytes, kind: str) -> bool:
     >>> is_row_of_letor(b"2 qid:10 1:0.3", "qrels"), is_row_of_letor(b"q1 0 d1 2", "qrels")
     (True, False)
     """
-    words = line.partition(b"#")[0].split()
-    if not words:
-        return False
-    label, *features = words
-    if not features:
-        return kind == "run" and NUMBER.fullmatch(label) is not None
-    if features[0].startswith(b"qid:"):
+    if LABEL_AND_QUERY.match(line):
         if kind == "qrels":
             return True
         problem = "is of LETOR, whose first column is the relevance"
         hint = "give the file as references, and the scores of its rows in an array or in a file"
         raise InputError(f"the line {shown_cell(line)} {problem}; {hint}, one a line")
-    if SVMLIGHT.fullmatch(label) and all(map(FEATURE.fullmatch, features)):
-        problem = "is of SVMlight without queries"
-        arrays = f"labels, scores and {mark('query_ids')} as arrays"
-        hint = f"give each line its query, as in {EXAMPLE}, or give {arrays}"
-        raise InputError(f"the line {shown_cell(line)} {problem}; {hint}")
-    return False
+    return kind == "run" and NUMBER.fullmatch(line.partition(b"#")[0].strip()) is not None
 
 
 def as_qrels(rows: bytes, kind: str) -> bytes:
@@ -12632,8 +11876,13 @@ class Layout(NamedTuple):
     names: Sequence[str]
     delimiter: str
     at: Sequence[int]  # the columns of query, document and value
-    is_letor: bool = False  # whether rows of LETOR, or scores, are to be written in this layout
+    subject: str = "the header has"  # so many columns
+    form: str = "TREC"  # what was read, as `preview` says it
     fields: Mapping[str, str] = {}  # the columns by role, if they have names
+    others: Sequence[str] = ()  # the columns with names that are not read
+    # the ids that rows lack: "document" for rows of LETOR, or scores, which are to be written in
+    # this layout
+    counted: str = ""
 
     @property
     def is_trec(self) -> bool:
@@ -12641,26 +11890,9 @@ class Layout(NamedTuple):
         return self.delimiter == " "
 
     @property
-    def form(self) -> str:
-        """What was read, as `preview` says it."""
-        if self.is_letor:
-            return "LETOR" if self.kind == "qrels" else "scores, one a line"
-        if self.is_trec:
-            return "TREC"
-        return "TSV" if self.delimiter == "\t" else "CSV"
-
-    @property
-    def others(self) -> Sequence[str]:
-        """The columns with names that are not read."""
-        return fields_without_role(self.names, self.fields) if self.fields else ()
-
-    @property
     def words(self) -> str:
         """A description of the contents of a line."""
-        columns = f"{len(self.names)}: {brief(self.names, ' ')}"
-        if not self.is_trec:
-            return f"the header has {columns}"
-        return f"{SUBJECT[len(self.names)]} {columns}"
+        return f"{self.subject} {len(self.names)}: {brief(self.names, ' ')}"
 
     @property
     def padding(self) -> str:
@@ -12682,17 +11914,23 @@ class Layout(NamedTuple):
         return NUMBER.fullmatch(cells[self.at[2]]) is not None
 
 
-RUN = Layout("run", ("query", "Q0", "document", "rank", "score", "tag"), " ", (0, 2, 4))
-QRELS = Layout("qrels", ("query", "iteration", "document", "relevance"), " ", (0, 2, 3))
-PLAIN_QRELS = Layout("qrels", ("query", "document", "relevance"), " ", (0, 1, 2))
-PAIRS = Layout("exclude", ("query", "document"), " ", (0, 1))
+RUN = Layout(
+    "run", ("query", "Q0", "document", "rank", "score", "tag"), " ", (0, 2, 4), "a run has"
+)
+QRELS = Layout(
+    "qrels", ("query", "iteration", "document", "relevance"), " ", (0, 2, 3), "qrels have"
+)
+PLAIN_QRELS = Layout("qrels", ("query", "document", "relevance"), " ", (0, 1, 2))._replace(
+    subject="the first line has"
+)
+PAIRS = Layout("exclude", ("query", "document"), " ", (0, 1), "ids alone are")
 LAYOUTS = {"run": (RUN,), "qrels": (QRELS, PLAIN_QRELS), "exclude": (PAIRS,)}
 # The layouts of the other side, by the number of columns.
 OTHER_SIDE = {len(QRELS.names): (RUN,), len(RUN.names): (QRELS, PLAIN_QRELS)}
-SUBJECT = {6: "a run has", 4: "qrels have", 3: "the first line has", 2: "ids alone are"}
+TRIPLES = PLAIN_QRELS._replace(counted="document")
 LETOR = {
-    "run": RUN._replace(names=PLAIN_QRELS.names, at=PLAIN_QRELS.at, is_letor=True),
-    "qrels": PLAIN_QRELS._replace(is_letor=True),
+    "run": TRIPLES._replace(kind="run", form="scores, one a line"),
+    "qrels": TRIPLES._replace(form="LETOR"),
 }
 
 
@@ -12734,23 +11972,19 @@ def layout_of(line: bytes, rows: bytes, path: str, request: ReadRequest) -> Layo
         return LETOR[kind]
     cells = cells_of_trec(line)
     has_commas = len(cells) > 1 and all(cell.endswith(b",") for cell in cells[:-1])
-    fitting = [layout for layout in standard if layout.fits(cells) and not has_commas]
-    trec = next(iter(fitting), standard[0])
+    trec = next((layout for layout in standard if layout.fits(cells)), standard[0])
     if request.format == "trec":
         return trec
-    if request.format is None:
-        # A number where the value belongs tells TREC; pairs of ids have none.
-        for layout in fitting:
-            if len(layout.at) > 2 and layout.is_row(cells):
-                return layout
+    # A number where the value belongs tells TREC; pairs of ids have none.
+    if request.format is None and kind != "exclude" and trec.is_row(cells) and not has_commas:
+        return trec
     header = line.decode("utf-8", "replace")
     if LINE_OF_EXCEL.fullmatch(header.strip()):
         raise ValueError(f"the line {shown_cell(line)} is for Excel alone; delete it")
-    delimiter = _delimiter(header, has_commas, request.format)
+    delimiter = delimiter_of(header)
     names = _names_in(header, delimiter)
-    _refuse_spaces_between_names(names, cells)
     # A header such as "Query Text,Doc ID,..." may have as many words as a line of TREC.
-    has_names = len(names) > 1 or not fitting
+    has_names = len(names) > 1 or not trec.fits(cells)
     is_said = has_names and _is_said_to_have_names(path, request.format)
     if is_said or has_commas or are_names_of_fields(names):
         return _named_layout(names, rows, delimiter, request)
@@ -12759,18 +11993,8 @@ def layout_of(line: bytes, rows: bytes, path: str, request: ReadRequest) -> Layo
 
 def _is_said_to_have_names(path: str, given: str | None) -> bool:
     """Return whether the format, or the name of the file, says that it is CSV or TSV."""
-    if given in ("csv", "tsv"):
-        return True
-    return NAMED_TABLE.search(os.path.basename(path).lower()) is not None
-
-
-def _delimiter(header: str, has_commas: bool, given: str | None) -> str:
-    """Return the delimiter of a header; "query, document" has commas, although spaces part it."""
-    if given == "tsv":
-        return "\t"
-    if has_commas and ";" not in header:
-        return ","
-    return delimiter_of(header)
+    # A format that is given counts as a suffix of the name.
+    return NAMED_TABLE.search(f"{os.path.basename(path)}.{given}".lower()) is not None
 
 
 def _names_in(header: str, delimiter: str) -> list[str]:
@@ -12779,15 +12003,6 @@ def _names_in(header: str, delimiter: str) -> list[str]:
         return cells_of(header, delimiter)
     except csv.Error:
         return []
-
-
-def _refuse_spaces_between_names(names: Sequence[str], cells: Sequence[bytes]) -> None:
-    if len(names) != 1:
-        return
-    words = [cell.decode("utf-8", "replace") for cell in cells]
-    if are_names_of_fields(words):
-        problem = f"the header has spaces between the names, {brief(words, ' ')}"
-        raise ValueError(f"{problem}; separate columns by commas or tabs")
 
 
 def _named_layout(
@@ -12808,7 +12023,9 @@ def _named_layout(
             error.add(f"the file {NOT_UTF_8}")
         raise
     at = [names.index(name) for name in chosen.values()]
-    return Layout(request.names.kind, names, delimiter, at, fields=chosen)
+    form = "TSV" if delimiter == "\t" else "CSV"
+    others = fields_without_role(names, chosen)
+    return Layout(request.names.kind, names, delimiter, at, form=form, fields=chosen, others=others)
 
 
 def _refuse_no_header(names: Sequence[str], request: ReadRequest) -> None:
@@ -12833,23 +12050,21 @@ def notice_of(lines: Sequence[bytes], layout: Layout, request: ReadRequest) -> t
     Raises:
         ValueError: ids have spaces, or qrels end in a time or in a rank.
     """
-    doubt = ""
-    rows: list[list[bytes]] = []
+    doubt, rows = "", lines[1:]
     if layout.is_trec:
-        rows = list(filter(layout.is_row, map(cells_of_trec, lines)))
-        _refuse_spaces_in_ids(rows)
+        cells_of_rows = list(filter(layout.is_row, map(cells_of_trec, lines)))
+        _refuse_spaces_in_ids(cells_of_rows)
         if layout.kind == "qrels":
-            _refuse_no_qrels(rows)
+            _refuse_no_qrels(cells_of_rows)
+        rows = list(map(b" ".join, cells_of_rows))
     else:
-        doubt = _doubt_about_thousands(lines[1:], layout)
+        doubt = _doubt_about_thousands(rows, layout)
     rank = column_of_ranks(layout.names, layout.fields, request.names)
     if not rank:
         return doubt, False
     position = layout.names.index(rank["rank"])
     at = [layout.at[0], [*layout.at, position][2], position]  # ranks are scores if there are none
-    cells = [[row[column].decode("utf-8", "replace") for column in at] for row in rows]
-    if not layout.is_trec:
-        cells = list(cells_in(lines[1:], layout.delimiter, at))
+    cells = list(cells_in(rows, layout.delimiter, at))
     queries = [query for query, _, _ in cells]
     scores = [number_of_text(score) for _, score, _ in cells]
     ranks = [number_of_text(rank) for _, _, rank in cells]
@@ -12894,14 +12109,13 @@ def _refuse_no_qrels(rows: Sequence[Sequence[bytes]]) -> None:
     if all(TIME.fullmatch(row[-1]) for row in rows):
         problem = f"the line {line} ends in a time where qrels have the relevance"
         raise ValueError(f"{problem}; {RATINGS}")
-    numbers_by_query: dict[bytes, list[bytes]] = {}
+    counts = Counter[bytes]()
     for row in rows:
-        numbers_by_query.setdefault(row[0], []).append(row[-1])
-    if max(map(len, numbers_by_query.values())) <= 3:  # grades may be 1, 2, 3 by chance
-        return
-    for numbers in numbers_by_query.values():
-        if numbers != [b"%d" % rank for rank in range(1, len(numbers) + 1)]:
+        counts[row[0]] += 1
+        if row[-1] != b"%d" % counts[row[0]]:
             return
+    if max(counts.values()) <= 3:  # grades may be 1, 2, 3 by chance
+        return
     problem = f"the line {line} ends in a rank where qrels have the relevance"
     raise ValueError(f"{problem}: each query counts from 1; is it a run?")
 
@@ -12964,11 +12178,18 @@ def _parse_lines(chunk: bytes, layout: Layout, labels: Labels | None) -> FilePar
         table = table[: int(faults.argmax())]
     if len(table) < count:
         problem = _problem(text.split(b"\n")[len(table) :], layout, labels)
-    part = FilePart(table, plain.span, plain.numbers, problem, form=layout.form)
-    if layout.is_letor:
-        part = part._replace(counted="document", total=len(table))
-    has_values = len(layout.at) > 2
-    return part._replace(fields=layout.fields, others=layout.others, has_values=has_values)
+    return FilePart(
+        table,
+        plain.span,
+        plain.numbers,
+        problem,
+        counted=layout.counted,
+        total=len(table),
+        form=layout.form,
+        fields=layout.fields,
+        others=layout.others,
+        has_values=len(layout.at) > 2,
+    )
 
 
 # The text of rows
@@ -12990,7 +12211,7 @@ def _plain_lines(text: bytes, layout: Layout) -> _PlainLines:
         text = text.replace(b"\r\n", b"\n").removesuffix(b"\r")
     text, problem = _before_no_text(text)
     span = _number_of_lines(text)
-    if layout.is_letor:
+    if layout.counted:
         text = COMMENT.sub(b"", text)
     if layout.is_trec:
         text = text.replace(b"\t", b" ").rstrip(b" ")
@@ -13021,7 +12242,8 @@ def _has_blanks(text: bytes, layout: Layout) -> bool:
     # Comparing neighbors by NumPy is faster than a search for two bytes.
     characters = np.frombuffer(text, np.uint8)
     is_end = characters <= ord(" ") if layout.is_trec else characters == ord("\n")
-    return bool(is_end[:1].any() or (is_end[1:] & is_end[:-1]).any())
+    is_end = np.concatenate([[True], is_end])
+    return bool((is_end[1:] & is_end[:-1]).any())
 
 
 def _before_no_text(text: bytes) -> tuple[bytes, str]:
@@ -13066,11 +12288,10 @@ def _has_comments(text: bytes, layout: Layout) -> bool:
 def _parse_rows(text: bytes, layout: Layout, labels: Labels | None) -> pa.Table:
     if not text:
         return ROWS.empty_table()
-    if layout.is_letor:
+    if layout.counted:
         text = as_qrels(text, layout.kind)
-    if text.startswith(BYTE_ORDER_MARK):
-        # Arrow removes a byte order mark, even in the middle of a file.
-        text = BYTE_ORDER_MARK + text
+    # Arrow removes a byte order mark, even in the middle of a file, where it belongs to an id.
+    text = BYTE_ORDER_MARK + text
     is_padded = any(space.encode() in text for space in layout.padding)
     if is_padded:
         text = _with_bare_quotes(text, layout)
@@ -13087,11 +12308,10 @@ def _with_bare_quotes(text: bytes, layout: Layout) -> bytes:
 
     Arrow reads a quote as text unless the cell begins with one.
     """
-    for space in layout.padding:
-        if f'{space}"'.encode() in text or f'"{space}'.encode() in text:
-            cell = CELL.format(layout.delimiter, layout.padding)
-            return re.sub(cell.encode(), rb"\1\2\3", text)
-    return text
+    if b'"' not in text:
+        return text
+    cell = CELL.format(layout.delimiter, layout.padding)
+    return re.sub(cell.encode(), rb"\1\2\3", text)
 
 
 def _has_flags(text: bytes, layout: Layout) -> bool:
@@ -13114,15 +12334,13 @@ def _read_cells(
     read_options = pa.csv.ReadOptions(
         column_names=columns, block_size=len(text) + 1, use_threads=False
     )
-    parse_options = pa.csv.ParseOptions(delimiter=layout.delimiter, quote_char=False)
+    quote = '"' if b'"' in text and not layout.is_trec else False
+    parse_options = pa.csv.ParseOptions(delimiter=layout.delimiter, quote_char=quote)
     convert_options = pa.csv.ConvertOptions(
         column_types=types,
         include_columns=included,
         null_values=[""],  # an empty cell is a missing value
     )
-    has_quotes = not layout.is_trec and b'"' in text
-    if has_quotes:
-        parse_options.quote_char = '"'
     table = pa.csv.read_csv(pa.BufferReader(text), read_options, parse_options, convert_options)
     query, document, *values = table.columns
     if values and type_of_value == pa.string():
@@ -13133,7 +12351,7 @@ def _read_cells(
         document = pc.utf8_trim(document, characters=layout.padding)
     table = id_table(query, document, *values)
     # Arrow lets a quoted cell go on, but a document has one line here.
-    if has_quotes and len(table) != text.removesuffix(b"\n").count(b"\n") + 1:
+    if len(table) != text.removesuffix(b"\n").count(b"\n") + 1:
         raise pa.ArrowInvalid("a cell goes on in the next line")
     return table
 
@@ -13158,7 +12376,7 @@ def _parseable(rows: list[bytes], layout: Layout, labels: Labels | None) -> pa.T
 
 def _problem(rows: Sequence[bytes], layout: Layout, labels: Labels | None) -> str:
     """Return the error in the first of these rows, which cannot be parsed."""
-    if layout.is_letor:
+    if layout.counted:
         triples = [as_qrels(row, layout.kind) for row in rows[:SAMPLE]]
         if triples[0] == rows[0]:
             return no_row(rows[0], layout.kind)
@@ -13172,8 +12390,6 @@ def _problem(rows: Sequence[bytes], layout: Layout, labels: Labels | None) -> st
             hint = f"put each row on a single line{mark('pandas', said=call, before=', or give ')}"
             return f"{problem}; {hint}"
         cells = cells_of(text, layout.delimiter)
-    if not any(cell.strip(" \t") for cell in cells):
-        return "is empty; delete such lines"
     if len(cells) != len(layout.names):
         return _other_columns(text, len(cells), layout)
     for name, at in zip(("query", "document"), layout.at, strict=False):
@@ -13188,11 +12404,8 @@ def _problem(rows: Sequence[bytes], layout: Layout, labels: Labels | None) -> st
     if not NUMBER.fullmatch(stripped.encode("utf-8", "surrogateescape")):
         values = chain.from_iterable(cells_in(rows[:SAMPLE], layout.delimiter, layout.at[2:]))
         fault = fault_of(stripped, layout.kind, labels, values)
-        if DECIMAL_COMMA.fullmatch(stripped) and layout.delimiter in ";\t":
-            # Where commas separate columns, one in a number may mark its thousands.
-            fault += OR_READ_DECIMALS
-        elif layout.kind == "qrels" and labels is None and layout.others:
-            fault += f"; {instead_of_relevance(layout.fields['relevance'], layout.others)}"
+        if not DECIMAL_COMMA.fullmatch(stripped):
+            fault += instead_of_relevance(layout.kind, layout.fields, layout.others)
     return f"the {VALUE[layout.kind]} {shown_cell(value)} {fault}"
 
 
@@ -13448,7 +12661,7 @@ def _with_ids(parts: Iterator[FilePart]) -> Iterator[FilePart]:
     ids = 0
     for part in parts:
         named = part
-        if part.total or len(part.table):  # others have no rows, such as the lines of a header
+        if part.total:  # others, such as the lines of a header, tell nothing
             first = first or part
             if part.counted != first.counted:
                 problem = OTHERS_NAMED if part.counted else OTHERS_UNNAMED
@@ -13541,10 +12754,12 @@ def from_files(
     keep: str | None = None,
 ) -> Inputs:
     """Replace paths of files of rankings by the contents of the files, or by their errors."""
-    if not any(map(is_path, inputs[:5])):
+    # Ids of rows are never in a file.
+    sides = {name: getattr(inputs, name) for name in ("predictions", "references", "exclude")}
+    if not any(map(is_path, sides.values())):
         return inputs
     read: dict[str, Any] = {}
-    for name, side in inputs.rankings.items():
+    for name, side in sides.items():
         read[name] = side_or_error(name, side, inputs, score_order, labels, keep)
     are_files = is_path(inputs.predictions) and is_path(inputs.references)
     if are_files and os.fspath(inputs.predictions) == os.fspath(inputs.references):
@@ -13581,8 +12796,8 @@ def from_file(
     qrels_file: Any = None,
     has_query_ids: bool | None = None,
 ) -> Any:
-    """Return the contents of a file if an argument is its path; ids of rows are never in a file."""
-    if not is_path(side) or argument in ("query_ids", "document_ids"):
+    """Return the contents of a file if an argument is its path."""
+    if not is_path(side):
         return side
     kind = {"references": "qrels", "exclude": "exclude"}.get(argument, "run")
     try:
@@ -13622,6 +12837,10 @@ TENSOR_BLOCK = 1 << 24
 TENSOR_PADDING = 1 << 18  # padding documents that are worth accepting for one block fewer
 
 
+class UndecidedError(Exception):
+    """Only `measure_queries` can tell the values, or what is wrong."""
+
+
 def measure_tensors(
     relevance: "Tensor",
     score: "Tensor",
@@ -13659,14 +12878,13 @@ def measure_tensors(
     within = (torch.arange(len(weight), device=score.device)[:, None] < cutoffs).double()
     weights = {"CG": within, "DCG": within * weight[:, None]}
     values = {measure: weight.new_empty(len(cutoffs), queries) for measure in measures}
-    with torch.no_grad():
+    with torch.no_grad(), suppress(UndecidedError):
         for rows, block in _measure_tensors_blocks(relevance, score, judged, retrieved, offsets=offsets):
             block_values = _measure_tensors_measured(block, definition, weights)
-            if block_values is None:
-                return None
             for measure in measures:
                 values[measure][:, rows] = block_values[measure]
-    return values
+        return values
+    return None
 
 
 class _Rankings(NamedTuple):
@@ -13688,8 +12906,8 @@ def _measure_tensors_blocks(
     """Yield rankings in blocks of queries, and where the results of a block go."""
     import torch
 
-    def mask_of(mask: Any, rows: slice) -> Any:
-        return None if mask is None else mask[rows]
+    def mask_of(mask: Any, index: Any, otherwise: Any = None) -> Any:
+        return otherwise if mask is None else mask[index]
 
     if offsets is None:
         step = max(1, TENSOR_BLOCK // score.shape[1])
@@ -13705,11 +12923,9 @@ def _measure_tensors_blocks(
         row, start, length = torch.tensor(places, device=score.device)
         position = torch.arange(max(int(lengths[queries[0]]), 1), device=score.device)
         index = (start[:, None] + position).clamp_(max=len(score) - 1)
-        is_judged = is_retrieved = position < length[:, None]
-        if judged is not None:
-            is_judged = is_judged & judged[index]
-        if retrieved is not None:
-            is_retrieved = is_retrieved & retrieved[index]
+        is_there = position < length[:, None]
+        is_judged = is_there & mask_of(judged, index, True)
+        is_retrieved = is_there & mask_of(retrieved, index, True)
         yield row, _measure_tensors_block(relevance[index], score[index], is_judged, is_retrieved)
 
 
@@ -13730,8 +12946,8 @@ def _measure_tensors_block(relevance: Any, score: Any, judged: Any, retrieved: A
 
 def _measure_tensors_measured(
     block: _Rankings, definition: MeasureDefinition, weights: "Mapping[str, Tensor]"
-) -> "dict[str, Tensor] | None":
-    """Return the values of a block's queries; None if any value is invalid.
+) -> "dict[str, Tensor]":
+    """Return the values of a block's queries, or raise an `UndecidedError`.
 
     The weights of CG and DCG have a row for a rank and a column for a cutoff.
     """
@@ -13739,10 +12955,7 @@ def _measure_tensors_measured(
 
     relevance, score, _ = block
     ranks = min(len(weights["DCG"]), score.shape[1])
-    values_and_gain = _by_gain(block, definition)
-    if values_and_gain is None:
-        return None
-    values, gain_of = values_and_gain
+    values, gain_of = _by_gain(block, definition)
     extremes = torch.stack(relevance.aminmax()).double()  # nan if any is
     lowest, highest = gain_of(torch.stack(values.aminmax()))
     # every sum, of any sign, is below this
@@ -13761,12 +12974,9 @@ def _measure_tensors_measured(
             sums["IDCG"] = ideal @ weights["DCG"][:ranks]
     if definition.needs("nDCG", "DCG", "CG"):
         ranked = _measure_tensors_ranked(score, values, gain_of, ranks, definition.ties, valid)
-        if ranked is None:
-            return None
-        for name in ("CG", "DCG"):
-            sums[name] = ranked @ weights[name][:ranks]
+        sums |= {name: ranked @ weight[:ranks] for name, weight in weights.items()}
     elif not valid:
-        return None
+        raise UndecidedError
     if "nDCG" in definition.measures:
         ratio = sums["DCG"] / sums["IDCG"]
         ratio = ratio.where(lowest < 0, ratio.clamp(max=1))  # only rounding makes it exceed 1
@@ -13797,12 +13007,12 @@ TENSOR_GAINS: "dict[str, Callable[[Tensor], Tensor]]" = {
 
 def _by_gain(
     block: _Rankings, definition: MeasureDefinition
-) -> "tuple[Tensor, Callable[[Tensor], Tensor]] | None":
+) -> "tuple[Tensor, Callable[[Tensor], Tensor]]":
     """Return values of documents that rise with their gains, and the function to gains.
 
     A gain that is a word never falls as the relevance grows, so it is applied after sorting, to the
     few documents that count. By a list or a function, the values are the gains, NaN for labels
-    without one. None is that of `_answer`.
+    without one.
     """
     import torch
 
@@ -13818,10 +13028,7 @@ def _by_gain(
         return relevance, lambda values: gain_of_word(clipped(values))
     labels = clipped(relevance)
     if callable(gain):
-        answer = _measure_tensors_answer(gain, labels.reshape(-1))
-        if answer is None:
-            return None
-        gains = answer.reshape(labels.shape)
+        gains = _measure_tensors_answer(gain, labels.reshape(-1)).reshape(labels.shape)
     else:
         table = torch.tensor(np.asarray(gain, np.float64), device=labels.device)
         is_label = (labels >= 0) & (labels < len(table)) & (labels == labels.floor())
@@ -13833,25 +13040,26 @@ def _by_gain(
     return gains, torch.Tensor.double
 
 
-def _measure_tensors_answer(function: Callable[[Any], Any], relevance: "Tensor") -> "Tensor | None":
-    """Return what the user's function returns for relevances; None unless as many numbers.
+def _measure_tensors_answer(function: Callable[[Any], Any], relevance: "Tensor") -> "Tensor":
+    """Return what the user's function returns for relevances: as many real numbers.
 
     One relevance is tried first, since a loop over all of them takes long on a device.
     """
     for labels in (relevance[:1], relevance):
         try:
             answer = function(labels.clone())  # which the function may modify
-        except BaseException as error:  # noqa: BLE001 - NumPy computes it, or says what is wrong
+        except BaseException as error:  # NumPy computes it, or says what is wrong
             raise_unless_of_values(error)
-            return None
-        if type(answer) is not type(labels):
-            return None
-        if (answer.shape, answer.device) != (labels.shape, labels.device):
-            return None
-    if answer.is_complex():
-        return None
+            raise UndecidedError from error
+        expected = (labels.shape, labels.device, False)
+        if type(answer) is not type(labels) or _kind(answer) != expected:
+            raise UndecidedError
     gains: Tensor = answer.double()
     return gains
+
+
+def _kind(values: "Tensor") -> tuple[Any, ...]:
+    return values.shape, values.device, values.is_complex()
 
 
 # Ranks
@@ -13901,15 +13109,16 @@ def _measure_tensors_ranked(
     ranks: int,
     ties: str,
     valid: "Tensor",
-) -> "Tensor | None":
-    """Return the gain at ranks 1..``ranks`` by descending score; None if values are not valid."""
+) -> "Tensor":
+    """Return the gain at ranks 1..``ranks`` by descending score, if all values are valid."""
     import torch
 
     if ties != "average":
         position = _measure_tensors_order(score, values, ties)[:, :ranks]
         is_retrieved = score.gather(1, position) > -math.inf
-        gains = gain_of(values.gather(1, position)).where(is_retrieved, 0)
-        return gains if valid else None
+        if not valid:
+            raise UndecidedError
+        return gain_of(values.gather(1, position)).where(is_retrieved, 0)
     top, position = _measure_tensors_top(score, min(ranks + 1, score.shape[1]))
     gains = gain_of(values.gather(1, position)).where(top > -math.inf, 0)
     falling = -top
@@ -13922,7 +13131,7 @@ def _measure_tensors_ranked(
     # The only wait for the device.
     is_valid, largest, crossing = torch.stack([valid, size.max(), crosses.sum()]).tolist()
     if not is_valid:
-        return None
+        raise UndecidedError
     if largest > 1:
         gains = _mean_of_ties(gains, start, end, size, largest)
     gains = gains[:, :ranks]
@@ -13996,22 +13205,43 @@ def doubts_about(part: Rankings, options: Options) -> Iterator[str]:
             rows = np.flatnonzero(retrieved & judged)
             sentences.append(doubt_if_swapped(part.score[rows], part.relevance[rows]))
         sentences.append(doubt_about_order(part))
-        sentences.append(_doubt_about_ids(part))
-    if options.ignore_index is None:
-        sentences.append(_doubt_about_zeros(part))
-    else:
+    if options.ignore_index is not None:
         sentences.append(_doubt_about_padding(part, options.ignore_index))
-    sentences.append(_doubt_about_equal_relevances(part))
+    if part.judged is None and part.retrieved is None and len(part.score) >= MANY_DOCUMENTS:
+        sentences += _doubts_about_full_lists(part, options)
     # Rankings with ids are read in one part.
-    if part.unmatched:
-        sentences.append(part.unmatched)
-    elif part.place is None:
-        sentences.append(_doubt_about_nothing(part, options))
-    elif part.retrieved is not None:
-        missing = int(part.missing.sum())
-        if are_mostly_missing(missing, part.queries, options):
-            sentences.append(sentence_on_missing(missing, part.queries))
+    sentences.append(part.unmatched or _doubt_about_missing(part, options))
     yield from filter(None, sentences)
+
+
+def _doubt_about_missing(part: Rankings, options: Options) -> str:
+    """Return what a warning says about queries that are missing from the run.
+
+    With ids these are most queries; by position, where every query has a place, they are all.
+    """
+    # The first document tells nearly always.
+    if part.retrieved is None and part.score[:1].tolist() != [-np.inf]:
+        return ""
+    missing = part.missing
+    count = int(missing.sum())
+    if not are_mostly_missing(count, part.queries, options):
+        return ""
+    if part.place is not None and part.retrieved is not None:
+        return sentence_on_missing(count, part.queries)
+    if count < FEWEST_QUERIES or not (missing | part.empty()).all():
+        return ""
+    return "no query has a score but None or -inf; check the mask, which may be inverted"
+
+
+def _doubts_about_full_lists(part: Rankings, options: Options) -> Iterator[str]:
+    """Yield what warnings say about many documents of which each has a score and a relevance."""
+    yield _doubt_about_equal_relevances(part)
+    if part.place is not None:
+        return
+    if not options.is_order_given:
+        yield _doubt_about_ids(part)
+    if options.ignore_index is None:
+        yield _doubt_about_zeros(part)
 
 
 def sentence_on_missing(missing: int, queries: int) -> str:
@@ -14031,22 +13261,21 @@ def are_mostly_missing(missing: int, queries: int, options: Options) -> bool:
 
 
 def doubt_if_swapped(score: Array, relevance: Array) -> str:
-    """Return what a warning says if scores are labels or grades, and relevances fractions."""
-    if len(score) == 0 or (score != np.trunc(score)).any():
+    """Return what a warning says if scores are labels or grades, and relevances fractions.
+
+    Both are between 0 and 1, or the relevances are of many different values: scores seldom repeat,
+    judgments often.
+    """
+    if (score != np.trunc(score)).any() or not 1 < len(np.unique(score)) <= MOST_GRADES:
         return ""
-    grades = np.unique(score)
     # With fewer fractions they may well be judgments.
-    if len(grades) < 2 or np.mean(relevance != np.trunc(relevance)) <= 0.5:
+    if np.mean(relevance != np.trunc(relevance)) <= 0.5:
         return ""
-    problem = ""
-    if np.isin(grades, (0, 1)).all():
-        if ((relevance >= 0) & (relevance <= 1)).all():
-            problem = "the scores are only 0 and 1, and the relevances fractions"
-    elif len(grades) <= MOST_GRADES and len(np.unique(relevance)) > 2 * MOST_GRADES:
-        # Scores seldom repeat, and judgments often do.
-        problem = "the scores are few whole numbers, and the relevances many fractions"
-    if not problem:
+    values = np.concatenate([score, relevance])
+    are_in_unit = (np.clip(values, 0, 1) == values).all()
+    if not are_in_unit and len(np.unique(relevance)) <= 2 * MOST_GRADES:
         return ""
+    problem = "the scores are few whole numbers, and the relevances fractions"
     hint = f"if both are in place, {mark('score_order', 'descending')} says so"
     return f"{problem}; the scores of a model are predictions; {hint}"
 
@@ -14075,34 +13304,14 @@ def _follow(rankings: Rankings, mask: Mask) -> Mask:
     return follow[:-1]
 
 
-def _doubt_about_nothing(rankings: Rankings, options: Options) -> str:
-    """Return what a warning says about queries by position of which none has a score."""
-    # The measure IDCG needs no run.
-    if rankings.queries < FEWEST_QUERIES or options.measures == ("IDCG",):
-        return ""
-    # The first document tells nearly always.
-    if rankings.retrieved is None and (rankings.score[:1] > -np.inf).any():
-        return ""
-    has_score, _ = rankings.sides()
-    are_padding = len(has_score) > 0 and rankings.empty().all()
-    if are_padding or has_score.any():
-        return ""
-    return "no query has a score but None or -inf; check the mask, which may be inverted"
-
-
 def _doubt_about_equal_relevances(rankings: Rankings) -> str:
     """Return what a warning says about relevances with which any order of documents is ideal."""
-    if len(rankings.score) < MANY_DOCUMENTS or rankings.queries < 2:
-        return ""
+    relevance = rankings.relevance
     # The first two documents tell nearly always.
-    if not rankings.relevance[0] == rankings.relevance[1] != 0:
+    if not relevance[0] == relevance[1] != 0 or not 1 < rankings.queries < len(relevance):
         return ""
-    if rankings.judged is not None or rankings.retrieved is not None:
-        return ""
-    query = np.repeat(np.arange(rankings.queries), np.diff(rankings.offsets))
-    are_of_one = query[1:] == query[:-1]
-    differ = rankings.relevance[1:] != rankings.relevance[:-1]
-    if not are_of_one.any() or differ[are_of_one].any():
+    changes = np.flatnonzero(relevance[1:] != relevance[:-1]) + 1
+    if len(changes) >= rankings.queries or not np.isin(changes, rankings.offsets).all():
         return ""
     problem = "all documents of each query are equally relevant, so that any order is ideal"
     if rankings.place is None:
@@ -14117,19 +13326,13 @@ def _doubt_about_ids(rankings: Rankings) -> str:
     They are integers, each once in a query, in several queries the same, and with gaps: ranks and
     their negatives have none.
     """
-    if rankings.place is not None or rankings.score.dtype.kind not in "iu":
-        return ""
-    if len(rankings.score) < MANY_DOCUMENTS or rankings.queries < FEWEST_QUERIES:
-        return ""
-    if rankings.judged is not None or rankings.retrieved is not None:
+    if rankings.score.dtype.kind not in "iu" or rankings.queries < FEWEST_QUERIES:
         return ""
     query, score = rankings.sorted_scores()
     steps = np.diff(score)[query[1:] == query[:-1]]
     if score.min() < 0 or score.max() <= HIGHEST_GRADE:
         return ""
-    if steps.min(initial=1) == 0 or steps.max(initial=1) == 1:
-        return ""
-    if len(np.unique(score)) == len(score):
+    if not 0 < steps.min(initial=1) < steps.max(initial=1) or len(np.unique(score)) == len(score):
         return ""
     problem = "the scores are whole numbers, each once in a query, as ids are"
     labels = "{query: {id: label}}"
@@ -14141,15 +13344,8 @@ def _doubt_about_zeros(rankings: Rankings) -> str:
 
     The zeros rank above negative scores. They are in no other place, and of varying number.
     """
-    if rankings.place is not None or len(rankings.score) < MANY_DOCUMENTS:
-        return ""
-    if rankings.judged is not None or rankings.retrieved is not None:
-        return ""
-    # The edges of the first two rows tell nearly always.
-    ends = rankings.offsets[1:3].tolist()
-    second = ends[0] % len(rankings.score)  # where the second row begins
-    score = rankings.score
-    if score[0] and score[ends[0] - 1] and score[second] and score[ends[-1] - 1]:
+    # The first two rows tell nearly always.
+    if rankings.score[: rankings.offsets[:3][-1]].all():
         return ""
     is_zero = rankings.score == 0
     begins = ~is_zero & _follow(rankings, is_zero)
@@ -14157,7 +13353,7 @@ def _doubt_about_zeros(rankings: Rankings) -> str:
         return ""
     zeros = rankings.sums(is_zero)
     # Negated ranks begin with a single 0.
-    if np.median(zeros) == 0 or zeros.min() == zeros.max() or zeros.max() < 2:
+    if np.median(zeros) == 0 or not zeros.min() < zeros.max() >= 2:
         return ""
     if not (rankings.score < 0).any():
         return ""
@@ -14178,22 +13374,16 @@ def doubt_about_order(rankings: Rankings) -> str:
     """
     if rankings.has_ranks or len(rankings.score) < FEWEST_DOCUMENTS:
         return ""
-    # The first queries tell nearly always, without a look at the others.
-    starts = rankings.offsets[:3].tolist()
-    first_scores = _first_scores(rankings, starts[0], starts[1])
-    second_scores = _first_scores(rankings, starts[1], starts[-1])
-    may_rise = first_scores == sorted(first_scores) or second_scores == sorted(second_scores)
-    may_count = _may_count(rankings, first_scores)
-    if not may_rise and not may_count:
+    # The first scores of two queries tell nearly always, without a look at the others.
+    scores = [_first_scores(rankings, query) for query in range(min(2, rankings.queries))]
+    may_rise = any(first == sorted(first) for first in scores)
+    if not may_rise and (scores[0][0] % 1 != 0 or not _are_counted(rankings.piece(0, 1))):
         return ""
-    query, score = rankings.retrieved_scores()
-    is_same_query = query[1:] == query[:-1]
-    rises = np.bincount(query[1:][is_same_query & (score[1:] > score[:-1])])
-    falls = np.bincount(query[1:][is_same_query & (score[1:] < score[:-1])], minlength=len(rises))
-    rises = np.pad(rises, (0, len(falls) - len(rises)))
-    are_counted = may_count and _are_counted(rankings)
+    rises, falls = _rises_and_falls(rankings)
+    are_counted = _are_counted(rankings)
     if _hardly_rise_by_chance(rises, falls, are_counted, rankings.place is not None):
         return _rising_scores(rises, falls)
+    query, score = rankings.retrieved_scores()
     # Two labels are 0 and 1 too.
     lengths = np.bincount(query)
     if not rises.any():
@@ -14203,21 +13393,27 @@ def doubt_about_order(rankings: Rankings) -> str:
     return _counted_scores(int(score.min()))
 
 
-def _first_scores(rankings: Rankings, start: int, end: int) -> list[Any]:
-    """Return the first scores among some documents, of which the retrieved ones come first."""
+def _first_scores(rankings: Rankings, query: int) -> list[Any]:
+    """Return the first scores of a query, whose retrieved documents come first."""
+    start, end = rankings.offsets[query : query + 2].tolist()
     rows = slice(start, min(end, start + 4))
-    scores = rankings.score[rows]
-    if rankings.retrieved is not None:
-        scores = scores[rankings.retrieved[rows]]
-    first_scores: list[Any] = scores.tolist()
-    return first_scores
+    scores: list[Any] = rankings.score[rows].tolist()
+    if rankings.retrieved is None:
+        return scores
+    return list(compress(scores, rankings.retrieved[rows].tolist()))
 
 
-def _may_count(rankings: Rankings, first_scores: list[Any]) -> bool:
-    """Return whether the scores of the first query count."""
-    if first_scores and first_scores[0] % 1 != 0:
-        return False
-    return _are_counted(rankings.piece(0, 1))
+def _rises_and_falls(rankings: Rankings) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return how many retrieved documents of a query have a higher score than the one before.
+
+    Return as well how many have a lower one.
+    """
+    query, score = rankings.retrieved_scores()
+    is_same_query = query[1:] == query[:-1]
+    rises = query[1:][is_same_query & (score[1:] > score[:-1])]
+    falls = query[1:][is_same_query & (score[1:] < score[:-1])]
+    queries = rankings.queries
+    return np.bincount(rises, minlength=queries), np.bincount(falls, minlength=queries)
 
 
 def _are_counted(rankings: Rankings) -> bool:
@@ -14243,11 +13439,11 @@ def _hardly_rise_by_chance(
     """
     are_rising = (falls == 0) & (rises > 0)
     others = int((falls > 0).sum())
-    if not are_rising.any() or others > MOST_OTHERS * are_rising.sum():
+    if others > MOST_OTHERS * are_rising.sum():
         return False
     lengths = np.minimum(rises[are_rising] + 1, len(LOG_ORDERS) - 1)
     if not have_ids:
-        longest = LOG_ORDERS[lengths.max()]
+        longest = LOG_ORDERS[lengths.max(initial=0)]
         return bool(lengths.sum() >= MANY_DOCUMENTS and longest >= HARDLY_BY_CHANCE)
     # The documents of a query rise in one of n! orders; if they count, in one of n**n cases.
     cases = LOG_ORDERS[lengths]
@@ -14265,11 +13461,9 @@ def _log_choices(queries: int, others: int) -> float:
 
 def _rising_scores(rises: NDArray[np.int64], falls: NDArray[np.int64]) -> str:
     """Return what a warning says about scores that rise in so many documents of a query."""
-    problem = "the scores of each query rise in the order of its documents"
-    if falls.any():
-        are_rising = (falls == 0) & (rises > 0)
-        counts = f"{are_rising.sum()} of {np.count_nonzero(rises + falls)}"
-        problem = f"the scores of {counts} queries rise in the order of their documents"
+    are_rising = (falls == 0) & (rises > 0)
+    counts = f"{are_rising.sum()} of {np.count_nonzero(rises + falls)}"
+    problem = f"the scores of {counts} queries rise in the order of their documents"
     ascending = mark("score_order", "ascending")
     lowest = f"if the lowest is best, as of ranks and distances, give {ascending}"
     return f"{problem}, so the last one ranks first; {lowest}; {highest_first()}"
@@ -14287,8 +13481,9 @@ def _counted_scores(first: int) -> str:
 # From so many documents an accelerator is faster than copying them to the host.
 ON_DEVICE_FROM = 1 << 16
 NARROW_TENSORS = ("float16", "bfloat16", "float32")  # scores that float32 represents exactly
+FLOAT_TENSORS = (*NARROW_TENSORS, "float64")
 INTEGER_TENSORS = ("uint8", "int8", "int16", "int32", "int64")
-NUMBER_TENSORS = (*NARROW_TENSORS, *INTEGER_TENSORS, "float64", "bool")
+NUMBER_TENSORS = (*FLOAT_TENSORS, *INTEGER_TENSORS, "bool")
 ROW_OF_TABLE = 3  # columns of a table: a matrix with so few may be one, which the host refuses
 
 
@@ -14299,7 +13494,6 @@ class Placed(NamedTuple):
     score: "Tensor"
     kept: "Tensor | None"  # False for padding; None if there is none
     offsets: NDArray[np.int64] | None = None  # as in `Rankings`; None for a row per query
-    query_ids: "Tensor | None" = None  # the id of every query
     order: "Tensor | None" = None  # the queries in the order of their first rows
 
     def ranked(self) -> "Tensor":
@@ -14330,135 +13524,91 @@ def accelerator_of(values: Any) -> Any:
 
 
 def measure_on_device(
-    inputs: Inputs, options: Options, mask: Any = None, names: list[Any] | None = None
+    inputs: Inputs, options: Options, mask: Any = None
 ) -> dict[str, NDArray[np.float64]] | None:
     """Return the values of all queries by result; None if the host must compute them.
 
-    The ids of queries are added to `names`. The mask is True or 1 for a document, False or 0 for
-    padding.
+    The mask is True or 1 for a document, False or 0 for padding.
     """
-    score, relevance, query_ids = inputs.predictions, inputs.references, inputs.query_ids
-    sides = [score, relevance]
-    if mask is not None:
-        sides.append(mask)
-    devices = set(map(accelerator_of, sides))
-    if query_ids is not None:
-        devices.add(accelerator_of(query_ids))
-    if None in devices or len(devices) > 1:
-        return None
-    if not _can_score(inputs, options, sides):
+    tensors = [inputs.predictions, inputs.references]
+    tensors += [side for side in (inputs.query_ids, mask) if side is not None]
+    devices = set(map(accelerator_of, tensors))
+    if None in devices or len(devices) > 1 or not _can_score(inputs, options, tensors):
         return None
     import torch
 
     # The host may have the memory that the device lacks.
     with suppress(torch.cuda.OutOfMemoryError), torch.no_grad():
-        placed = _placed(score, relevance, query_ids, mask, options)
-        return _scores_devices_measured(placed, options, names)
+        return _scores_devices_measured(_placed(inputs, mask, options), options)
     return None
 
 
-def _can_score(inputs: Inputs, options: Options, sides: list[Any]) -> bool:
-    """Return whether a device can score tensors: predictions, references and perhaps a mask."""
+def _can_score(inputs: Inputs, options: Options, tensors: list[Any]) -> bool:
+    """Return whether a device can score tensors: predictions, references, query ids and a mask.
+
+    They have a row per query and a column per document or, with query ids, a row per document.
+    """
     score = inputs.predictions
-    if score.numel() < ON_DEVICE_FROM:
+    shapes = {tensor.shape for tensor in tensors}
+    if len(shapes) > 1 or score.numel() < ON_DEVICE_FROM:
         return False
-    # A device knows documents by their positions only.
+    # A device knows documents by their positions, and queries by their order.
     if inputs.document_ids is not None or inputs.exclude is not None or options.ties == "docid":
         return False
-    if not set(map(_scores_devices_type, sides)).issubset(NUMBER_TENSORS):
+    if isinstance(inputs.sample_weight, Mapping) or abs(options.ignore_index or 0) > 2**53:
         return False
-    if not _has_exact_types(options, _scores_devices_type(score)):
+    # Integers may be ids, which the host refuses, and the lowest one has no negative.
+    exact = FLOAT_TENSORS if options.score_dtype == "given" else NARROW_TENSORS
+    if _scores_devices_type(score) not in exact or not set(map(_scores_devices_type, tensors)).issubset(NUMBER_TENSORS):
         return False
     if inputs.query_ids is None:
-        return _scores_devices_are_rows(sides)
-    has_mask = len(sides) > 2
-    return not has_mask and _scores_devices_are_columns(score, inputs.references, inputs.query_ids)
-
-
-def _has_exact_types(options: Options, score_type: str) -> bool:
-    """Return whether options change no value that the types of tensors could not hold."""
-    if abs(options.ignore_index or 0) > 2**53:
-        return False
-    if options.score_dtype != "given" and score_type not in NARROW_TENSORS:
-        return False
-    if options.score_order == "descending":
-        return True
-    # Ascending scores are negated, and the lowest integer has no negative.
-    return score_type not in (*INTEGER_TENSORS, "bool")
-
-
-def _scores_devices_are_rows(sides: list[Any]) -> bool:
-    """Return whether tensors have a row per query, and neither a row per document nor ids."""
-    score, relevance = sides[:2]
-    if score.ndim != 2 or score.shape[1] <= ROW_OF_TABLE:
-        return False
-    if any(side.shape != score.shape for side in sides):
-        return False
-    # Integers on both sides may be ids, which the host refuses.
-    return not {_scores_devices_type(score), _scores_devices_type(relevance)}.issubset(INTEGER_TENSORS)
-
-
-def _scores_devices_are_columns(score: Any, relevance: Any, query_ids: Any) -> bool:
-    """Return whether tensors have a row per document, with the integer id of its query."""
-    if query_ids.ndim != 1 or _scores_devices_type(query_ids) not in INTEGER_TENSORS:
-        return False
-    # A model may give its scores as a matrix of one column.
-    shapes = (query_ids.shape, (*query_ids.shape, 1))
-    return score.shape in shapes and relevance.shape in shapes
+        return bool(score.ndim == 2 and score.shape[1] > ROW_OF_TABLE)
+    return score.ndim == 1 and _scores_devices_type(inputs.query_ids) in INTEGER_TENSORS
 
 
 def _scores_devices_type(values: Any) -> str:
     return str(values.dtype).removeprefix("torch.")
 
 
-def _placed(
-    score: Any, relevance: Any, query_ids: Any, mask: Any, options: Options
-) -> Placed | None:
+def _placed(inputs: Inputs, mask: Any, options: Options) -> Placed | None:
     """Return the rankings of tensors; None if the mask is no mask."""
+    score, relevance = inputs.predictions, inputs.references
     if options.score_order != "descending":
         score = -score  # inf, of a document that was not retrieved, becomes -inf
+    if inputs.query_ids is not None:
+        # Rows of a query become contiguous, queries in the order of their ids.
+        ids, order = inputs.query_ids.sort(stable=True)
+        _, lengths = ids.unique_consecutive(return_counts=True)
+        score, relevance = score[order], relevance[order]
+        kept = _scores_devices_without_padding(relevance, None, options.ignore_index)
+        by_first_row = order[lengths.cumsum(0) - lengths].argsort()
+        return Placed(relevance, score, kept, offsets_of(lengths.cpu().numpy()), by_first_row)
     kept = None
     if mask is not None:
         kept = mask != 0
         # Numbers other than 0 and 1 are an error, which the host raises.
         if (kept != mask).any():
             return None
-    if query_ids is None:
-        return Placed(relevance, score, _scores_devices_without_padding(relevance, kept, options.ignore_index))
-    # Rows of a query become contiguous, queries in the order of their ids.
-    ids, order = query_ids.sort(stable=True)
-    ids, lengths = ids.unique_consecutive(return_counts=True)
-    score, relevance = score.reshape(-1)[order], relevance.reshape(-1)[order]
-    kept = _scores_devices_without_padding(relevance, None, options.ignore_index)
-    by_first_row = order[lengths.cumsum(0) - lengths].argsort()
-    return Placed(relevance, score, kept, offsets_of(lengths.cpu().numpy()), ids, by_first_row)
+    return Placed(relevance, score, _scores_devices_without_padding(relevance, kept, options.ignore_index))
 
 
 def _scores_devices_without_padding(relevance: Any, kept: Any, ignore_index: float | None) -> Any:
     """Return a mask without the documents of `ignore_index`, rounded to the type of relevances."""
     if ignore_index is None:
         return kept
-    import torch
-
-    if relevance.dtype == torch.bool:
-        relevance = relevance.byte()
-    ignored = torch.tensor(ignore_index, dtype=torch.float64).to(relevance.dtype)
-    if float(ignored) != ignore_index and not relevance.is_floating_point():
-        return kept  # no integer of this type
-    if kept is None:
-        return relevance != ignored
-    return kept & (relevance != ignored)
+    if relevance.is_floating_point():
+        ignore_index = float(relevance.new_tensor(ignore_index))
+    is_document = relevance.double() != ignore_index
+    return is_document if kept is None else kept & is_document
 
 
-def _scores_devices_measured(
-    rankings: Placed | None, options: Options, names: list[Any] | None
-) -> dict[str, NDArray[np.float64]] | None:
+def _scores_devices_measured(rankings: Placed | None, options: Options) -> dict[str, NDArray[np.float64]] | None:
     """Return the values of queries, copied to the host; None as in `measure_on_device`."""
     import torch
 
     if rankings is None:
         return None
-    relevance, score, kept, offsets, query_ids, order = rankings
+    relevance, score, kept, offsets, order = rankings
     measured = measure_tensors(
         relevance, score, offsets, judged=kept, retrieved=kept, **options.scoring
     )
@@ -14472,8 +13622,6 @@ def _scores_devices_measured(
         values.masked_fill_(~ranked, np.nan)
     if order is not None:
         values = values[:, order]
-        if names is not None and query_ids is not None:
-            names += query_ids[order].tolist()
     first = (side.reshape(-1)[:COMPARED].double().cpu().numpy() for side in (score, relevance))
     doubt = "" if options.is_order_given else doubt_if_swapped(*first)
     if doubt:
@@ -14500,7 +13648,7 @@ def measure_inputs(
     """
     if not isinstance(inputs.sample_weight, Mapping):
         names = None
-    on_device = measure_on_device(inputs, options, names=names)
+    on_device = measure_on_device(inputs, options)
     if on_device is not None:
         return on_device
     values_of_parts: list[Values] = []
@@ -14905,12 +14053,7 @@ def queries_of(rankings: Rankings, k: int | None) -> Iterator[Query]:
     >>> list(queries_of(Rankings(np.array([1, 0]), np.array([0.2, 0.9]), np.array([0, 2])), 10))
     [Query(run={0: 0.2, 1: 0.9}, qrels={0: 1, 1: 0}, k=10, missing=False, name=None)]
     """
-    retrieved = rankings.score > -np.inf
-    if rankings.retrieved is not None:
-        retrieved &= rankings.retrieved
-    judged = rankings.judged
-    if judged is None:
-        judged = np.ones(len(retrieved), bool)
+    retrieved, judged = rankings.sides()
     bounds = pairwise(rankings.offsets.tolist())
     for (start, end), missing in zip(bounds, rankings.lacking().tolist(), strict=True):
         query = slice(start, end)
@@ -15405,6 +14548,7 @@ SLIPS = (
 )
 
 
+NOT_OPTIONS = [slip for slip in SLIPS if not slip.is_option]
 _BY_NAME = {slip.name: slip for slip in SLIPS}
 
 
@@ -15454,24 +14598,14 @@ class Searched(NamedTuple):
         """Return the known options with others, which replace known ones of the same name."""
         return Options.parse(**{**self.given, **chosen})
 
-    def values_of(self, name: str) -> Sequence[Any]:
-        """Return the values of an option to try."""
-        if name in self.given:
-            return (self.given[name],)
-        return VALUES[name]
+    def values_of(self, name: str, *, matters: bool = True) -> Sequence[Any]:
+        """Return the values of an option to try: one is enough if the option does not matter."""
+        values = (self.given[name],) if name in self.given else VALUES[name]
+        return values if matters else values[:1]
 
     def scores_of(self, values: Floats) -> Floats:
         """Return the means to compare with the evidence: a row a setting, a column a mean."""
-        if self.evidence.by_query:
-            return np.empty((len(values), 0))
-        means = means_of(values, self.weight)
-        # If the cutoffs are known, all rows of values belong to one setting.
-        return means.reshape(-1, max(1, len(self.evidence.cutoffs)))
-
-    def matching(self, values: Floats, scores: Floats) -> Mask:
-        """Return which settings match all evidence, from the values of queries and their means."""
-        compared = values if self.evidence.by_query else scores
-        return np.asarray(self.evidence.near(compared).all(axis=1))
+        return self.evidence.scores_of(values, self.weight)
 
 
 class Cause(NamedTuple):
@@ -15534,9 +14668,9 @@ def settings_to_try(searched: Searched) -> Iterator[Setting]:
     # The others have these documents, or only the judged ones among them.
     longest = int(np.diff(readings[0].rankings.offsets).max())
     cutoffs = {ideal: _cutoffs(searched, ideal, longest) for ideal in searched.values_of("ideal")}
-    choices: list[Any] = []
-    for reading in readings:
-        choices += product([reading], product(*reading.grid.values()))
+    choices = [
+        (reading, choice) for reading in readings for choice in product(*reading.grid.values())
+    ]
     for reading, choice in tracked(choices, "Searching", " options"):
         yield from _scored_choice(searched, reading, choice, cutoffs)
 
@@ -15552,45 +14686,32 @@ class _Reading(NamedTuple):
 
 
 def _readings(searched: Searched) -> list[_Reading]:
-    readings: list[_Reading] = []
-
-    def read(**chosen: Any) -> Rankings | None:
+    # `judged_only` only removes documents, and 32 bits only add ties. So options that leave as many
+    # of both read the same, and those that come first are enough.
+    same: dict[tuple[int, int], list[tuple[dict[str, Any], Rankings]]] = {}
+    names = ("judged_only", "score_dtype")
+    for values in product(*map(searched.values_of, names)):
+        chosen = dict(zip(names, values, strict=True))
         try:
-            return searched.read(searched.options(k=1, **chosen))
+            rankings = searched.read(searched.options(k=1, **chosen))
         except ValueError:  # the results of the conventions show the error
-            return None
-
-    for judged_only in searched.values_of("judged_only"):
-        if readings and not properties_of(readings[0].rankings, None)["unjudged documents"].any():
-            # `judged_only` removes nothing.
-            break
-        dtypes = searched.values_of("score_dtype")
-        read_in = []
-        for score_dtype in dtypes:
-            chosen = {"judged_only": judged_only, "score_dtype": score_dtype}
-            rankings = read(**chosen)
-            if rankings is not None:
-                read_in.append((chosen, rankings, len(rankings.queries_of_ties())))
-        unknown = VALUES.keys() - searched.given.keys()
-        # 32 bits can only add ties.
-        if len(read_in) == len(dtypes) and read_in[0][-1] == read_in[-1][-1]:
-            del read_in[1:]
-            unknown.discard("score_dtype")
-        for chosen, rankings, ties in read_in:
-            matter = set(unknown)
-            if not ties:
-                matter.discard("ties")
-            if not properties_of(rankings, None)["a negative relevance"].any():
-                matter.discard("negative_relevance")
-            grid = {}
-            for name in (*OPTIONS_OF_IDEAL, "ties"):
-                values = searched.values_of(name)
-                # One value of an option that does not matter is enough.
-                grid[name] = values if name in matter else values[:1]
-            orders = grid.pop("ties")
-            if ties and read(**chosen, ties="docid") is None:
-                orders = [order for order in orders if order != "docid"]
-            readings.append(_Reading(chosen, matter, grid, orders, rankings))
+            continue
+        retrieved = int(rankings.counts()["retrieved"].sum())
+        ties = len(rankings.queries_of_ties())
+        same.setdefault((retrieved, ties), []).append((chosen, rankings))
+    readings = []
+    for (_, ties), alike in same.items():
+        chosen, rankings = alike[0]
+        matter = VALUES.keys() - searched.given.keys()
+        if len({other["score_dtype"] for other, _ in alike}) > 1:
+            matter.discard("score_dtype")
+        if not ties:
+            matter.discard("ties")
+        if not properties_of(rankings, None)["a negative relevance"].any():
+            matter.discard("negative_relevance")
+        grid = {name: searched.values_of(name, matters=name in matter) for name in OPTIONS_OF_IDEAL}
+        orders = searched.values_of("ties", matters="ties" in matter)
+        readings.append(_Reading(chosen, matter, grid, orders, rankings))
     return readings
 
 
@@ -15609,9 +14730,10 @@ def _scored_choice(
         options = searched.options(k=1, **chosen)
     except ValueError:  # this discount does not allow this base of the logarithm
         return
-    ideals = {}
-    for ideal, ideal_cutoffs in cutoffs.items():
-        ideals[ideal] = _sums_at(searched, {**chosen, "ideal": ideal}, "IDCG", ideal_cutoffs)
+    ideals = {
+        ideal: _sums_at(searched, {**chosen, "ideal": ideal}, "IDCG", ideal_cutoffs)
+        for ideal, ideal_cutoffs in cutoffs.items()
+    }
     if not any(ideals.values()):
         return
     perfect_if_empty = {"ideal": "truncated", "zero_division": PERFECT_IF_EMPTY}
@@ -15625,8 +14747,7 @@ def _scored_choice(
         dcg = _sums_at(searched, {**chosen, "ties": ties}, "DCG", all_cutoffs)
         for ideal, idcg in ideals.items():
             known = [cutoff for cutoff in idcg if cutoff in dcg]
-            reported = searched.evidence.cutoffs
-            if not known or (reported and known != reported):
+            if not known or not set(known).issuperset(searched.evidence.cutoffs):
                 # All reported scores must match.
                 continue
             above = np.stack(list(map(dcg.__getitem__, known)))
@@ -15641,11 +14762,9 @@ def _sums_at(
     searched: Searched, chosen: Mapping[str, Any], measure: str, cutoffs: Sequence[int | None]
 ) -> dict[int | None, Floats]:
     """Return the DCG or the ideal DCG of every query, at every cutoff that has one."""
-    if not cutoffs:
-        return {}
-    options = searched.options(measures=measure, k=list(cutoffs), **chosen)
-    rankings = searched.read(options)
     try:
+        options = searched.options(measures=measure, k=list(cutoffs), **chosen)
+        rankings = searched.read(options)
         sums = measure_queries(**rankings.arrays(), **options.scoring)[measure]
     except ValueError as error:  # the results of the conventions show the error
         known: dict[int | None, Floats] = {}
@@ -15668,16 +14787,11 @@ def _averaged(
     """Yield the settings that count empty and missing queries, which have no value yet."""
     empty = np.isnan(values)
     skipped = reading.rankings.lacking()  # by `missing="skip"`
-    ways_of_missing = searched.values_of("missing")
-    if not skipped.any():
-        ways_of_missing = ways_of_missing[:1]
+    ways_of_missing = searched.values_of("missing", matters=bool(skipped.any()))
     for missing in ways_of_missing:
         dropped = skipped & (missing == "skip")
         filled = empty & ~dropped
-        fillings = searched.values_of("zero_division")
-        if not filled.any():
-            fillings = fillings[:1]
-        for zero in fillings:
+        for zero in searched.values_of("zero_division", matters=bool(filled.any())):
             value_if_empty: Any = zero
             if zero == PERFECT_IF_EMPTY:
                 value_if_empty = perfect.astype(np.float64)
@@ -15692,8 +14806,7 @@ def _averaged(
                 options["zero_division"] = zero
             if missing_matters:
                 options["missing"] = missing
-            for name in options.keys() - reading.matter:
-                del options[name]
+            options = {name: value for name, value in options.items() if name in reading.matter}
             averaged[:, dropped] = np.nan
             scores = searched.scores_of(averaged)
             changes = np.full(len(scores), changes_of(options).min())
@@ -15731,7 +14844,7 @@ def search(searched: Searched, settings: Iterable[Setting]) -> Matches:
                 most = counts[row]
                 agreeing = near[row]
                 nearest = _combination(searched, setting, row, values[[row]])
-        for row in np.flatnonzero(searched.matching(values, setting.scores)).tolist():
+        for row in np.flatnonzero(evidence.matching(values, setting.scores)).tolist():
             # If the cutoffs are known, all rows of a setting belong to one match.
             matching_values = values if evidence.cutoffs else values[[row]]
             combination = _combination(searched, setting, row, matching_values)
@@ -15791,10 +14904,9 @@ def _cutoffs(searched: Searched, ideal: str, longest: int) -> Sequence[int | Non
     if reported:
         return list(filter(has_ideal, reported))
     k = searched.k
-    candidates: list[int | None] = [k]
+    candidates: list[int | None] = [k, *USUAL_CUTOFFS]
     if k is not None:
-        candidates += [k + 1, k - 1]
-    candidates += USUAL_CUTOFFS
+        candidates[1:1] = [k + 1, k - 1]
     if longest <= SHORT_RANKING:
         candidates += range(1, SHORT_RANKING + 1)
     cutoffs = list(filter(has_ideal, dict.fromkeys(candidates)))
@@ -15814,7 +14926,7 @@ class SlipSearch(NamedTuple):
     """A search for slips that give the reported scores, on the nDCG of a few libraries."""
 
     searched: Searched
-    as_given: Searched  # for the scores before they were read as percentages
+    as_given: Evidence  # the scores before they were read as percentages
     queries: Sequence[Queries]  # at every cutoff
     tried: Tried  # gets the scores of all slips
 
@@ -15822,11 +14934,9 @@ class SlipSearch(NamedTuple):
         """Return the slips that give the reported scores, except slips that equal an option."""
         changed = {}
         evidence = self.searched.evidence
-        if evidence.by_query and "missing" not in self.searched.given:
-            missing = [query.missing for query in self.queries[0].changed(())]
-            if any(missing) and np.isnan(evidence.scores[missing]).all():
-                # The reported values leave out the queries that the run lacks.
-                changed["missing"] = "skip"
+        missing = np.array([query.missing for query in self.queries[0].changed(())], bool)
+        if "missing" not in self.searched.given and evidence.leaves_out(missing):
+            changed["missing"] = "skip"
         causes = list(self._matching(changed))
         # A single score would match many slips with other discounts by chance.
         is_enough = len(self.queries) > 1 or evidence.by_query
@@ -15837,10 +14947,11 @@ class SlipSearch(NamedTuple):
 
     def _matching(self, changed: Mapping[str, Any]) -> Iterator[Cause]:
         """Yield the slips that give the scores, on the convention that needs least changes."""
-        usual = {}
-        for combination, values in self._values(NO_SLIP, changed):
-            usual[repr(combination)] = hash_of(values)
-        for slip in tracked([slip for slip in SLIPS if not slip.is_option], "Trying", " slips"):
+        usual = {
+            repr(combination): hash_of(values)
+            for combination, values in self._values(NO_SLIP, changed)
+        }
+        for slip in tracked(NOT_OPTIONS, "Trying", " slips"):
             causes = []
             for combination, values in self._values(slip, changed):
                 hashed = hash_of(values)
@@ -15848,7 +14959,7 @@ class SlipSearch(NamedTuple):
                     continue  # the slip changes nothing
                 scores = self.searched.scores_of(values)
                 self.tried.add(scores, np.full(len(scores), 1 + len(combination.changed)))
-                matches = bool(self.searched.matching(values, scores).all())
+                matches = bool(self.searched.evidence.matching(values, scores).all())
                 if matches or self.as_given.matching(values, scores).all():
                     cause = Cause(combination, hashed, slip.name, as_given=not matches)
                     causes.append(cause)
@@ -15939,16 +15050,18 @@ class Definition(NamedTuple):
     slips: tuple[Slip, ...] = ()  # the slips, the first one first
     factor: float = 1.0  # of all values
 
-    def scores(self, queries: Queries, precision: str = "given", order: str = "average") -> Floats:
+    def scores(self, queries: Queries, precision: str = "", order: str = "") -> Floats:
         """Return the value of every query, nan if its ideal DCG is 0.
 
-        Scores have a precision, and their ties an order, before the slips and after them.
+        Scores have a precision, and their ties an order, before the slips and after them; without
+        a word, they are as given, and ties count by their average.
         """
-        slips = [ORDERS[order], *self.slips, ORDERS[order]]
+        in_order = ORDERS.get(order, NO_SLIP)
+        slips = [in_order, *self.slips, in_order]
         if ASCENDING_ORDER in self.slips:
             # This slip would reverse the order.
             del slips[0]
-        definition = PRECISIONS[precision]
+        definition = PRECISIONS.get(precision, NO_SLIP)
         for slip in slips:
             definition = slip.over(definition)
         options = {**self.options, "zero_division": math.nan, "negative_relevance": "keep"}
@@ -16083,7 +15196,7 @@ NOT_ASKED = (
     OWN_DOCUMENT,  # a function never takes the id of the query
     slip_named("negative relevance removed"),  # no ranking has a negative relevance
 )
-OTHER_SLIPS = [slip for slip in SLIPS if not slip.is_option and slip not in NOT_ASKED]
+OTHER_SLIPS = [slip for slip in NOT_OPTIONS if slip not in NOT_ASKED]
 
 GRID: list[dict[str, Any]] = [
     {"gain": gain, "discount": discount, "ideal": ideal, "judged_only": judged_only}
@@ -16134,15 +15247,13 @@ def explain_answers(answers: Answers, first: Answers) -> tuple[list[Match], int]
         rows = np.flatnonzero((agree == known).all(axis=1) & np.isfinite(factors)).tolist()
         fits = []
         # Definitions with the same values explain the same.
-        fits_by_values: dict[bytes, Fit | None] = {}
+        fits_by_values: dict[bytes, list[Fit]] = {}
         for row in rows:
             definition = definitions()[row]._replace(factor=float(factors[row]))
             values = definition.scores(answers.queries).round(9).tobytes()
             if values not in fits_by_values:
                 fits_by_values[values] = _fit(definition, answers)
-            fit = fits_by_values[values]
-            if fit is not None:
-                fits.append(fit._replace(definition=definition))
+            fits += [fit._replace(definition=definition) for fit in fits_by_values[values]]
         if fits:
             fits = least(fits, attrgetter("unordered"))
             return _explanations_definitions_named(fits), fits[0].unordered
@@ -16199,7 +15310,8 @@ def compared(
     return factors, known, agree
 
 
-def _fit(definition: Definition, answers: Answers) -> Fit | None:
+def _fit(definition: Definition, answers: Answers) -> list[Fit]:
+    """Return how a definition explains answers; empty if it does not."""
     queries = answers.queries.changed(())
     free = answers.plain & ~definition.tied(answers.queries)
 
@@ -16207,7 +15319,7 @@ def _fit(definition: Definition, answers: Answers) -> Fit | None:
         emptiness: Sequence[Empty], rows: Mask, precision: str = "", order: str = ""
     ) -> list[Empty]:
         """Return the values of empty queries with which some answers agree."""
-        expected = definition.scores(answers.queries, precision or "given", order or "average")
+        expected = definition.scores(answers.queries, precision, order)
         return [
             empty for empty in emptiness if answers.agree(empty.fill(expected, queries))[rows].all()
         ]
@@ -16216,7 +15328,7 @@ def _fit(definition: Definition, answers: Answers) -> Fit | None:
     emptiness = list(starmap(Empty, product(zero_divisions, {1.0, definition.factor})))
     emptiness = agreeing(emptiness, free)
     if not emptiness or not free.any():
-        return None
+        return []
     tied, close = ~free & ~answers.close, ~free & answers.close
     # Empty words if no ranking shows them
     orders = list(ORDERS) if tied.any() else [""]
@@ -16230,19 +15342,18 @@ def _fit(definition: Definition, answers: Answers) -> Fit | None:
             emptiness_if_close = agreeing(agreeing_if_tied, close, precision, order)
             choices += [(empty.value, order, precision) for empty in emptiness_if_close]
     if choices:
-        return Fit(definition, choices)
+        return [Fit(definition, choices)]
     # No fixed order explains the answers, but every ranking may have another order.
     has_few_free = 2 * np.count_nonzero(free) < np.count_nonzero(answers.plain)
     if has_few_free or not answers.queries.tied(()).any():
-        return None
-    for empty in emptiness:
-        if not _has_some_order(definition, answers, tied, "given", empty):
-            continue
-        for precision in PRECISIONS:
-            if _has_some_order(definition, answers, close, precision, empty):
-                unordered = int(np.count_nonzero(~free))
-                return Fit(definition, [(empty.value, "", precision)], unordered)
-    return None
+        return []
+    some_order = partial(_has_some_order, definition, answers)
+    emptiness = [empty for empty in emptiness if some_order(tied, "given", empty)]
+    for empty, precision in product(emptiness, PRECISIONS):
+        if some_order(close, precision, empty):
+            unordered = int(np.count_nonzero(~free))
+            return [Fit(definition, [(empty.value, "", precision)], unordered)]
+    return []
 
 
 def _has_some_order(
@@ -16545,6 +15656,10 @@ class Call(NamedTuple):
         if any(self.hinted):
             return False
         return any(all(self._replace(order=order).hinted) for order in permutations(self.order))
+
+    def at_cutoff(self, k: int) -> int | None:
+        """Return k, or the cutoff of the call if the function takes none or gets whole lists."""
+        return self.k if self.cutoff is None or self.k is None else k
 
     @property
     def shows(self) -> Shows:
@@ -16979,9 +16094,7 @@ class Asker:
 
         Empty if it is their mean, or if the function returns the value of each ranking.
         """
-        k = self.call.k
-        if k is not None and self.call.cutoff is not None:
-            k = min(k, 2)  # so that the rankings are short
+        k = self.call.at_cutoff(2)  # so that the rankings are short
         # The relevant document is the first, the second, or below the cutoff; or there is none.
         ranks = [1, 2, (k or 2) + 1]
         if self.form.shows.several:
@@ -17012,14 +16125,12 @@ class Asker:
 
     def depends_on_sets(self, queries: Sequence[Query]) -> bool:
         """Return whether answers depend on the order of a set, which follows from the ids in it."""
-        if not self.form.has_ids:
+        if not self.form.has_ids or not self.form.shows.several:
             return False
         for query in queries:
             self.answer(query)
         if OF_A_SET in self.habits:
             return True
-        if not self.form.shows.several:
-            return False
         # A function may cut the set at k, which keeps half of these relevant documents.
         k = queries[0].k or 1
         half_cut = Query({"d0": 1.0}, {f"d{number}": 1 for number in range(2 * k)}, k)
@@ -17112,6 +16223,7 @@ def ask(function: NDCGFunction, call: Call, cases: int, seed: int) -> Asked:
     """Ask about rankings, and about more if the answers show little."""
     asker = Asker(function, call)
     kind = partial(kind_of_ranking, call.shows)
+    half = call.at_cutoff((call.k or 0) // 2 or 2)
     answered: list[int] = []  # the numbers of rankings with answers
     refused: list[int] = []  # the numbers of the others
     queries: list[Query] = []  # the rankings with answers
@@ -17122,8 +16234,8 @@ def ask(function: NDCGFunction, call: Call, cases: int, seed: int) -> Asked:
         numbered = list(zip(numbers, rankings, strict=True))
         for number, ranking in tracked(numbered, "Asking", " rankings"):
             query = ranking
-            if call.k is not None and call.cutoff is not None and is_at_other_cutoff(number):
-                query = ranking._replace(k=call.k // 2 or 2)
+            if is_at_other_cutoff(number):
+                query = ranking._replace(k=half)
             answer = asker.answer(query)
             # A convention may have no value for a query; a function may also leave out one
             # without documents.
@@ -17213,9 +16325,8 @@ class Candidate(NamedTuple):
 def likely_calls(function: NDCGFunction, calls: Sequence[Call], seed: int) -> list[Candidate]:
     """Return the calls of which a definition explains all answers, then the likeliest other one."""
     candidates = [_asked_first(function, call, seed) for call in calls]
-    if any(
-        candidate.is_varied and candidate.call.form in ("sets", "ids") for candidate in candidates
-    ):
+    varied = {candidate.call.form for candidate in candidates if candidate.is_varied}
+    if not varied.isdisjoint(("sets", "ids")):
         # The function takes all relevant ids, of which one is a special case.
         candidates = [candidate for candidate in candidates if candidate.call.shows.several]
     most = max((candidate.answered for candidate in candidates), default=0)
@@ -17230,14 +16341,13 @@ def _complete(candidates: Sequence[Candidate]) -> list[Candidate]:
     # Of a call with the wrong arguments, chance explains few answers by a slip or a factor, and
     # answers of only 0 or 1 or that depend on the order of a set.
     some_telling = any(candidate.explained.telling for candidate in candidates)
-    complete = []
-    for candidate in candidates:
-        explained = candidate.explained
-        if not explained.completely or candidate.depends_on_sets:
-            continue
-        if some_telling and not explained.telling:
-            continue
-        complete.append(candidate)
+    complete = [
+        candidate
+        for candidate in candidates
+        if candidate.explained.completely
+        and bool(candidate.explained.telling) == some_telling
+        and not candidate.depends_on_sets
+    ]
     # Of calls explained as well, the form that shows the fewest facts comes first.
     forms = list(FORMS)
     complete.sort(key=lambda candidate: forms.index(candidate.call.form))
@@ -17397,7 +16507,8 @@ class Check(Readable):
         # Without a wanted convention, the nearest is the first of these.
         if self.nearest not in self.conventions:
             return 1
-        if self.wanted and self.unordered and self.wanted not in WITHOUT_ORDER:
+        # Every other convention that may be wanted has a fixed order of ties.
+        if self.unordered and self.wanted not in ("", *WITHOUT_ORDER):
             return 1
         return 0
 
@@ -17549,11 +16660,6 @@ def check(
     """
     if not callable(function):
         raise TypeError(f"function must be a function; got {shown(function)}")
-    if inspect.iscoroutinefunction(function):
-        raise ValueError(
-            "function must return a score, but is async: "
-            "wrap it in a function that calls asyncio.run"
-        )
     if k is not None:
         whole("k", k, 1, 10**3)
     whole("cases", cases, 1, 10**5)
@@ -17571,11 +16677,7 @@ def check(
         results.append(_compared(ask(function, call, cases, seed), first, convention or ""))
         if _fewest_slips(results[-1]) < 2:
             break
-    best = min(results, key=_fewest_slips)
-    if best.k != k:
-        no_cutoff = "It takes no cutoff, so whole rankings were compared."
-        best = replace(best, notes=(no_cutoff, *best.notes))
-    return best
+    return min(results, key=_fewest_slips)
 
 
 def _is_sum(factor: float) -> bool:
@@ -17644,13 +16746,16 @@ def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
 def _notes(asked: Asked) -> Iterator[str]:
     call = asked.asker.call
     form = FORMS[call.form]
-    if call.cutoff is None and call.k is not None:
-        yield f"It takes no cutoff. It was compared with nDCG@{call.k}."
     if call.form in ("relevance", "relevance_rows"):
         yield (
             "It takes only the relevance of a ranking: unless this has all judged documents, "
             "relevant documents that were not retrieved are not in its ideal."
         )
+    if call.cutoff is None:
+        compared = f". It was compared with nDCG@{call.k}."
+        if call.k is None:
+            compared = ", so whole rankings were compared."
+        yield f"It takes no cutoff{compared}"
     if form.is_batch:
         yield (
             "It takes several rankings at once. "
@@ -17683,19 +16788,14 @@ def _signature(result: Check, answers: Answers) -> str:
 
     shown_names = {"v", "log"}
     for name, usual_value in usual.items():
-        values: Iterable[Any] = VALUES_WITHOUT_WORDS.get(name) or OPTIONS[name].words
-        for value in values:
-            if str(value) != str(usual_value) and changes_nothing(name, value):
-                break
-        else:
+        values: Iterable[Any] = VALUES_WITHOUT_WORDS.get(name, OPTIONS[name].words)
+        others = [value for value in values if str(value) != str(usual_value)]
+        if not any(changes_nothing(name, value) for value in others):
             shown_names.add(OPTIONS[name].said_as)
-    k = result.k
-    if k is None and usual["ideal"] == "full":
-        # This ideal needs a cutoff; that of a query was the length of its lists.
-        k = 1
-    measure, *options = Options.parse(k=k, convention=convention).signature().split("|")
+    # The ideal of some conventions needs a cutoff; that of a query was the length of its lists.
+    _, *options = Options.parse(k=1, convention=convention).signature().split("|")
     options = [option for option in options if option.partition(":")[0] in shown_names]
-    return "|".join([measure, *options])
+    return "|".join([result_name("nDCG", result.k), *options])
 
 
 def _differ_visibly(values: Floats, expected: Floats, tolerance: float) -> Mask:
@@ -17717,44 +16817,34 @@ def _smallest_example(
         return bool(_differ_visibly(np.array([answer.value]), expected, tolerance).all())
 
     smallest = min(queries, key=lambda query: len({*query.run, *query.qrels}))
-    while True:
-        simpler = next(filter(differs, _simpler(smallest, asker.call.shows)), None)
-        if simpler is None:
-            return _explanations_check_example(smallest, asker.once(smallest).value, options)
+    while simpler := next(filter(differs, _simpler(smallest, asker.call.shows)), None):
         smallest = simpler
+    return _explanations_check_example(smallest, asker.once(smallest).value, options)
 
 
 def _simpler(query: Query, shows: Shows) -> Iterator[Query]:
     """Yield simpler rankings that arguments can show."""
     for simpler in _changed(query, shows):
-        if simpler == query:
-            continue
-        if query.qrels and not simpler.qrels:
-            # Some document stays judged.
-            continue
-        if not shows.several and not any(simpler.qrels.values()):
-            # The only relevant document is gone.
-            continue
-        yield simpler
+        # Some document stays judged, and the only relevant one stays if there must be one.
+        is_judged = simpler.qrels or not query.qrels
+        if simpler != query and is_judged and (shows.several or simpler.relevant):
+            yield simpler
 
 
 def _changed(query: Query, shows: Shows) -> Iterator[Query]:
     """Yield rankings with a document less, a judgment less, a smaller cutoff or plainer numbers."""
-    for document in {**query.run, **query.qrels}:
-        run, qrels = _explanations_check_without(query.run, document), _explanations_check_without(query.qrels, document)
-        yield query._replace(run=run, qrels=qrels)
+    removed_from: list[tuple[str, ...]] = [("run", "qrels")]
     # Else lists have a score and a relevance for every document.
     if shows.documents:
-        for document in query.run:
-            yield query._replace(run=_explanations_check_without(query.run, document))
-        for document in query.qrels:
-            yield query._replace(qrels=_explanations_check_without(query.qrels, document))
+        removed_from += [("run",), ("qrels",)]
+    for sides, document in product(removed_from, {**query.run, **query.qrels}):
+        others: dict[str, Any] = {side: _without(getattr(query, side), document) for side in sides}
+        yield query._replace(**others)
     if query.k is not None:
         yield query._replace(k=1)
         yield query._replace(k=max(1, query.k - 1))
-    for document, relevance in query.qrels.items():
-        for highest in (0, 1):
-            yield query._replace(qrels={**query.qrels, document: min(relevance, highest)})
+    for (document, relevance), highest in product(query.qrels.items(), (0, 1)):
+        yield query._replace(qrels={**query.qrels, document: min(relevance, highest)})
     if shows.scores:
         # the scores 1, 2, 3 and so on
         levels = sorted(set(query.run.values()))
@@ -17762,7 +16852,7 @@ def _changed(query: Query, shows: Shows) -> Iterator[Query]:
         yield query._replace(run=run)
 
 
-def _explanations_check_without(documents: Documents, document: Any) -> Documents:
+def _without(documents: Documents, document: Any) -> Documents:
     others = dict(documents)
     others.pop(document, None)
     return others
@@ -17793,6 +16883,7 @@ def _explanations_check_example(query: Query, value: float, options: Mapping[str
 
 Value = str | int | bool | None
 MEAN_OF_SLICES = "mean of slices"  # as tables call it; the name of no slice
+NO_SLICE = "(none)"  # as tables call it, too
 # The Arrow types that values may have, and the types that they are converted to.
 TYPES = {
     pa.types.is_string: pa.large_string(),
@@ -17843,17 +16934,13 @@ def crossed(columns: Sequence[Any]) -> list[str | None]:
     (['shoes, phone', None], ["'a, b', c"])
     """
 
-    def text(value: Value) -> str | None:
-        if value is None:
-            return None
-        if isinstance(value, str) and ", " in value:
-            return shown(value)
-        return slice_name(value)
+    def text(value: Value) -> str:
+        return shown(value) if ", " in str(value) else slice_name(value)
 
     texts = []
     for values, code in map(read_slices, columns):
         texts.append(np.array(list(map(text, values)), object)[code])
-    return [None if None in row else ", ".join(row) for row in zip(*texts, strict=False)]
+    return [None if NO_SLICE in row else ", ".join(row) for row in zip(*texts, strict=False)]
 
 
 def slice_name(value: Value) -> str:
@@ -17863,12 +16950,10 @@ def slice_name(value: Value) -> str:
     ('en', '(none)', "''", "'mean of slices'")
     """
     if value is None:
-        return "(none)"
-    if not isinstance(value, str) or not value.isprintable() or not value.strip():
-        return shown(value)
-    if value in ("(none)", MEAN_OF_SLICES):
-        return shown(value)
-    return value
+        return NO_SLICE
+    is_text = isinstance(value, str) and value.isprintable()
+    text = str(value).strip()
+    return str(value) if is_text and text not in ("", NO_SLICE, MEAN_OF_SLICES) else shown(value)
 
 
 def in_order_of_ids(
@@ -17892,10 +16977,10 @@ def in_order_of_ids(
 def _column(values: Any) -> "pa.Array | pa.ChunkedArray":
     """Return values as a column of text, integers of 64 bits, booleans or nulls."""
     values = plain_in_order("by", values)
-    if isinstance(values, np.ndarray) and values.ndim == 1:
-        # A list has None for masked values, but no times.
-        values = pa.array(values) if values.dtype.kind in "mM" else values.tolist()
-    if not isinstance(values, (list, tuple, range, *ARROW)):
+    if isinstance(values, np.ndarray):
+        values = values.astype(values.dtype.newbyteorder("="))
+    is_sequence = isinstance(values, (list, tuple, range, np.ndarray, *ARROW))
+    if not is_sequence or getattr(values, "ndim", 1) != 1:
         given = shown(values)
         must_be = "a sequence with one value per query, or a mapping by their ids"
         raise ValueError(f"by must be {must_be}; got {given}")
@@ -17940,15 +17025,11 @@ def columns_of(data: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """
     named = dict(arguments)
     del named["exclude"]  # whose columns are in another table
-    slice_columns: dict[str, str] = {}
-    if data is not None:  # without it, several texts are the slices of queries
-        slice_columns = _several_names(named["by"])
-    if slice_columns:
-        del named["by"]
-        named |= slice_columns
+    slices = _names_of_slices(data, named.pop("by"))
+    named |= slices
     columns = dict(zip(named, named_columns(data, **named), strict=True))
-    if slice_columns:
-        columns["by"] = crossed([columns.pop(name) for name in slice_columns])
+    if len(slices) > 1:
+        columns["by"] = crossed([columns.pop(name) for name in slices])
     query_ids = columns["query_ids"]
     if query_ids is not None:
         for name, values_of_queries in _BY_QUERY.items():
@@ -17957,7 +17038,8 @@ def columns_of(data: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
                 both = settled({"query_ids": query_ids, name: columns[name]})
                 columns[name] = values_of_queries(*both.values())
     if data is not None:
-        _refuse_several_systems(data, arguments, query_ids)
+        if query_ids is not None and arguments["document_ids"] is None:
+            _refuse_several_systems(data, query_ids)
         _refuse_empty_rows(columns)
     elif is_path(columns["by"]):
         columns["by"] = _slices_named(columns["by"], arguments)
@@ -17967,16 +17049,12 @@ def columns_of(data: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
     return {**columns, "exclude": _excluded_pairs(data, arguments["exclude"], arguments)}
 
 
-def _refuse_several_systems(data: Any, arguments: Mapping[str, Any], query_ids: Any) -> None:
+def _refuse_several_systems(data: Any, query_ids: Any) -> None:
     """Raise an error for a table in which the first queries have a document in several rows.
 
     Such a table holds the rows of several systems, unless its documents have no ids.
     """
-    if query_ids is None or arguments["document_ids"] is not None:
-        return
-    frame = frame_of("data", listed(data))
-    if frame is None:
-        return
+    frame: Any = frame_of("data", listed(data))
     names = spelled(frame.names, (*DOCUMENT[0], *DOCUMENT[1]))
     # A query of a database would be run once more.
     if len(names) != 1 or is_database_query(data):
@@ -17989,7 +17067,7 @@ def _refuse_several_systems(data: Any, arguments: Mapping[str, Any], query_ids: 
     except ValueError:
         return  # the column is not asked for
     if len(documents) != len(codes):
-        return
+        return  # another error says so
     documents = documents.take(pa.array(first))
     rows = Columns(codes[first], ids, documents, np.zeros(len(first)), hashes_of(documents))
     repeated = repeated_row(rows)
@@ -18055,13 +17133,15 @@ def _slices_in_frame(frame: Any, query: str, by: str) -> dict[Any, Any]:
     return dict(zip(ids, names, strict=True))
 
 
-def _several_names(by: Any) -> dict[str, str]:
-    """Return the names of several columns of slices by their places; none for values."""
-    if not isinstance(by, (list, tuple)) or not all(isinstance(name, str) for name in by):
-        return {}
-    # Names that repeat, or nine and more, are taken for the slices of queries.
-    if not 1 < len(by) < 9 or len(set(by)) < len(by):
-        return {}
+def _names_of_slices(data: Any, by: Any) -> dict[str, Any]:
+    """Return the names of several columns of slices by their places; else the argument itself.
+
+    Without data, several texts are the slices of queries; so are texts that repeat, or nine and
+    more.
+    """
+    are_texts = isinstance(by, (list, tuple)) and set(map(type, by)) == {str}
+    if data is None or not are_texts or not 1 < len(by) == len(set(by)) < 9:
+        return {"by": by}
     return {f"by[{index}]": name for index, name in enumerate(by)}
 
 
@@ -18132,14 +17212,14 @@ def _first_rows(
 
 def mean(name: str, values: Floats, weight: Floats | None = None) -> float:
     """Return the mean of a result over the queries that have a value; an error if none has."""
-    if weight is None and values.size:  # nearly always accurate enough
-        with np.errstate(over="ignore"):
-            value = float(values.mean())
-        if math.isfinite(value):
+    if weight is None:
+        with np.errstate(over="ignore", invalid="ignore"):  # no values have no mean
+            value = float(values.sum() / len(values))
+        if math.isfinite(value):  # nearly always accurate enough
             return value
+        weight = np.ones(len(values))
     has_value = ~np.isnan(values)
-    values = values[has_value]
-    weight = np.ones(len(values)) if weight is None else weight[has_value]
+    values, weight = values[has_value], weight[has_value]
     if not weight.any():
         raise InputError(
             f"no query of positive weight has a value: {mark('zero_division', math.nan)} excludes "
@@ -18167,12 +17247,10 @@ def weights(sample_weight: Any, queries: int, query_ids: Any = None) -> Floats |
     in_order = plain_in_order("sample_weight", sample_weight)
     if not isinstance(in_order, (list, tuple)):
         in_order = np.asanyarray(in_order)
-    is_flat = getattr(in_order, "ndim", 1) == 1
-    shape: Any = len(in_order) if is_flat else f"shape {in_order.shape}"
-    if shape != queries:
-        raise InputError(
-            f"{mark('sample_weight')} must hold one weight per query, {queries} in all; got {shape}"
-        )
+    shape = getattr(in_order, "shape", (len(in_order),))
+    if shape != (queries,):
+        problem = f"must hold one weight per query, {queries} in all; got shape {shape}"
+        raise InputError(f"{mark('sample_weight')} {problem}")
     weight = _scores_means_as_floats(in_order)
     is_valid = (weight >= 0) & (weight < np.inf)
     if not is_valid.all():
@@ -18313,13 +17391,12 @@ WITHOUT_VALUE = ("nan", "none", "null", "-", "")  # texts that mean that a query
 NDCG = re.compile(r"ndcg(?:(?:@|_at_|_cut[_.]|_)([1-9]\d*))?", re.IGNORECASE)
 # In place of a query in the line of the mean: of trec_eval, of gdeval
 ALL_QUERIES = ("all", "amean")
-# A mean with its name, as in the log of BEIR: INFO - NDCG@10: 0.3146
+# A mean after its name, as "nDCG@10 = 0.3146", or in the log of BEIR: "INFO - NDCG@10: 0.3146"
 LOGGED = re.compile(rf"(?:^|\s)(?P<name>{NDCG.pattern})\s*[:=]\s*(?P<value>\S+)$", re.IGNORECASE)
-SCORE_AT_CUTOFF = re.compile(r"([^@,]+)@([1-9]\d*)\s*")
-# as 0.31@5,0.283@10
-SCORES_AT_CUTOFFS = re.compile(rf"{SCORE_AT_CUTOFF.pattern}(,{SCORE_AT_CUTOFF.pattern})*")
-QUERY_NAMES = (*QUERY[0], *QUERY[1])
-OTHER_COLUMNS = ("run", "runid", "slice", "measure")  # which hold neither queries nor values
+# A mean before its cutoff, as in "0.31@5,0.283@10"
+SCORE_AT_CUTOFF = re.compile(r"(?:^|,)\s*([-+.\de]+%?)\s*@([1-9]\d*)\s*(?=,|$)")
+SEVERAL = re.compile(rf"\n|^\s*{NDCG.pattern}", re.IGNORECASE)  # in text
+QUERY_NAMES = tuple(chain.from_iterable(QUERY_OF_LISTS))
 _Cutoff = tuple[int | None, ...]  # a score's; empty if unknown
 
 
@@ -18337,18 +17414,16 @@ class Reported(NamedTuple):
     """Scores that somebody reported."""
 
     given: Mapping[_Cutoff, Any]  # the scores as they were given
-    values: Any  # the value of every query, in order or by id; None if scores were reported
     k: int | None
+    values: Any = None  # the value of every query, in order or by id, if these were reported
     highest: float = 1  # a score above it is a percentage
 
     @classmethod
     def read(cls, got: Any, k: Any) -> "Reported":
         """Read a score, scores by name, or the value of every query, also as a file or text."""
-        content, name = _content_of(got)
-        is_list = isinstance(content, (list, tuple)) or getattr(content, "ndim", 0) == 1
-        reported = cls({(): got}, None, k)
-        if is_list or isinstance(content, (bytes, Mapping)):
-            reported = _Results(content, name).reported(k)
+        content, place = _content_of(got)
+        with in_place(place):
+            reported = _reported(content, k)
         reported.scores()  # which refuses what is no score
         return reported
 
@@ -18369,8 +17444,6 @@ class Reported(NamedTuple):
     @property
     def words(self) -> str:
         """The scores as text."""
-        if self.values is not None:
-            return "these values of queries"
         words = []
         for cutoff, score in zip(self.given, self.scores(), strict=True):
             text = f"{score.value:g}"
@@ -18386,9 +17459,20 @@ class Reported(NamedTuple):
     def evidence(self, rankings: Rankings) -> Evidence:
         """Return the evidence that a definition must match."""
         # In this order, every column is contiguous.
-        if self.values is None:
-            scores, half_unit, *_ = np.array(self.scores(), np.float64, order="F").T
-            return Evidence(scores, half_unit + LOSS_OF_32_BITS, self.cutoffs)
+        scores, half_unit, *_ = np.array(self.scores(), np.float64, order="F").T
+        return Evidence(scores, half_unit + LOSS_OF_32_BITS, self.cutoffs)
+
+
+class ReportedValues(Reported):
+    """The value of every query that somebody reported, in order or by id, without scores."""
+
+    @property
+    def words(self) -> str:
+        """The values as text."""
+        return "these values of queries"
+
+    def evidence(self, rankings: Rankings) -> Evidence:
+        """Return the evidence that a definition must match."""
         values = self.values
         if isinstance(values, Mapping):
             values = _in_order_of_queries(values, rankings)
@@ -18403,19 +17487,21 @@ class Reported(NamedTuple):
         half_unit = half_unit.min(keepdims=True)
         if not is_rounded.any():
             half_unit = np.zeros(1)
-        return Evidence(scores, half_unit + LOSS_OF_32_BITS, by_query=True)
+        return EvidenceByQuery(scores, half_unit + LOSS_OF_32_BITS)
 
 
 def _in_order_of_queries(values: Mapping[Any, Any], rankings: Rankings) -> list[Any]:
     """Return the values in the order of the queries; None for queries that programs omit."""
     names = rankings.names()
-    if not isinstance(names[0], str):
-        # The names in a file are text, also where they are numbers.
-        values = {int(name) if str(name).isdecimal() else name: values[name] for name in values}
+    # The names in a file are text, also where they are numbers.
+    by_text = dict(zip(map(str, names), names, strict=True))
+    values = {by_text.get(str(name), name): value for name, value in values.items()}
     unknown = values.keys() - set(names)
     if unknown:
         name = shown(min(unknown, key=str))
-        raise InputError(f"{name} is neither an nDCG nor a query of the references", "got")
+        raise InputError(
+            f"{name} is neither an nDCG nor a query of the references; give {{query: value}}", "got"
+        )
     may_be_omitted = rankings.lacking() | (rankings.counts()["relevant"] == 0)
     missing = [name for name in compress(names, ~may_be_omitted) if name not in values]
     if missing:
@@ -18432,22 +17518,16 @@ def _in_order_of_queries(values: Mapping[Any, Any], rankings: Rankings) -> list[
 
 
 def _content_of(got: Any) -> tuple[Any, str]:
-    """Return the content of a file or of text, else what was given, and its name in errors."""
+    """Return the content of a file or of text, else what was given, and its place in errors."""
     # A number is never the name of a file.
-    is_number = _decimal(got).is_finite()
-    if isinstance(got, (str, os.PathLike)) and not is_number and os.path.exists(got):
-        path = os.fsdecode(got)
-        return read_content(path), f"got: {path}"
-    is_series = hasattr(got, "to_dict") and hasattr(got, "index")
-    if is_series and list(got.index) != list(range(len(got))):
-        # It has the ids of queries in place of the numbers of rows.
-        return got.to_dict(), "got"
-    if isinstance(got, str):
-        if "\n" in got or NDCG.match(got.strip()):
-            return got.encode(), "got"
-        if SCORES_AT_CUTOFFS.fullmatch(got):
-            pairs = SCORE_AT_CUTOFF.findall(got)
-            return {f"nDCG@{cutoff}": score for score, cutoff in pairs}, "got"
+    if not isinstance(got, (str, os.PathLike)) or _decimal(got).is_finite():
+        return values_by_query("got", got, ()), "got"
+    text = os.fsdecode(got)
+    if os.path.exists(text):
+        return read_content(text), f"got: {text}"
+    text = SCORE_AT_CUTOFF.sub(r"nDCG@\2 \1\n", text)
+    if SEVERAL.search(text):
+        return text.encode(), "got"
     return got, "got"
 
 
@@ -18516,92 +17596,89 @@ def _score(got: Any, highest: float) -> _Number:
     return _Number(value, HALF_UNIT * 10.0**exponent / scale, is_percent=percent)
 
 
-# The results of programs
+# Several scores
 
 
 class _Row(NamedTuple):
     """A value that somebody reported."""
 
-    query: Any  # the id of its query, or one of `ALL_QUERIES`; None in the order of the queries
-    value: Any  # the value, a number or text
-    measure: str | None = None  # the name of the measure; None if it has none
+    query: Any  # the id of its query, or one of `ALL_QUERIES`
+    value: Any  # a number or text
+    measure: Any = None  # the name of the measure; None if it has none
 
 
-class _Results:
-    """The values of queries, or else the means, in text, a mapping or a list of a program."""
+def _reported(content: Any, k: Any) -> Reported:
+    """Read a score, means by the names of measures, or values by query or in their order."""
+    if isinstance(content, bytes):
+        content = read_cells(content)
+    if isinstance(content, Iterator):
+        lines = list(content)
+        logged = list(filter(None, (LOGGED.search(line.text) for line in lines)))
+        if logged:
+            return _at_cutoff(_explanations_reported_rows_of_pairs([match.group("name", "value") for match in logged]), k)
+        if max((len(line.cells) for line in lines), default=0) > 1:
+            return _at_cutoff(_rows_of_lines(lines), k)
+        content = list(chain.from_iterable(line.cells for line in lines))
+    if isinstance(content, pa.Table):
+        content = content.to_pylist()
+    if isinstance(content, Mapping):
+        return _at_cutoff(_explanations_reported_rows_of_mapping(content), k)
+    if not isinstance(content, (list, tuple)) and getattr(content, "ndim", 0) != 1:
+        return Reported({(): content}, k)
+    if not all(isinstance(value, Mapping) for value in content):
+        return ReportedValues({}, k, list(map(_known, content)))
+    if isinstance(content, tuple):
+        # BEIR returns the means of nDCG, MAP, recall and precision.
+        return _at_cutoff(_rows_of_means(content), k)
+    return _at_cutoff(_rows_of_records(content), k)
 
-    def __init__(self, content: Any, name: str) -> None:
-        self.name = name  # what errors call it
-        # The values of every nDCG by query, by its cutoff; by () for rows without a measure. Rows
-        # without a query are a list there, by None.
-        self.by_query: dict[_Cutoff, dict[Any, Any]] = {}
-        self.means: dict[_Cutoff, dict[Any, Any]] = {}
-        self.other_measures: dict[str, None] = {}
-        try:
-            rows = list(_rows_of(content))
-        except ValueError as error:
-            raise InputError(
-                f"{error}; give JSON of values by query, or lines of a query and its value", name
-            ) from None
-        for row in rows:
-            cutoff = _cutoff_of(row.measure)
-            # A mean may have the name of its measure in place of the query.
-            cutoff_of_mean = _cutoff_of(row.query)
-            if row.measure is not None and not cutoff:
-                self.other_measures[str(row.measure)] = None
-            elif cutoff_of_mean or row.query in ALL_QUERIES:
-                self._add(self.means.setdefault(cutoff or cutoff_of_mean, {}), "the mean", row)
-            else:
-                self._add(self.by_query.setdefault(cutoff, {}), row.query, row)
 
-    def _add(self, values: dict[Any, Any], query: Any, row: _Row) -> None:
-        value = row.value
-        if str(value).lower() in WITHOUT_VALUE:
-            value = None
-        if query is None:
-            values.setdefault(None, []).append(value)
-            return
-        first = values.setdefault(query, value)
-        if repr(first) != repr(value) and _decimal(first) != _decimal(value):
-            raise InputError(
-                f"{shown(query)} has two values, {shown(first)} and {shown(value)}; "
-                "give one of them",
-                self.name,
-            )
+def _known(value: Any) -> Any:
+    """Return a value; None for text that means that a query has none."""
+    return None if str(value).lower() in WITHOUT_VALUE else value
 
-    def reported(self, k: Any) -> Reported:
-        """Return the means at k, or at all cutoffs; beside the values of queries, these."""
-        # Beside the names of means, rows without a measure are other means, such as MAP.
-        means = dict(self.means)
-        means.pop((), None)
-        if means and not any(self.by_query):
-            cutoffs: Iterable[_Cutoff] = means
-            if k is not None:
-                cutoffs = [(k,)]
-            scores = {cutoff: self._at(cutoff, means)["the mean"] for cutoff in cutoffs}
-            return Reported(scores, None, next(iter(scores))[0])
-        cutoff: _Cutoff = (k,)
-        if cutoff not in self.by_query and () in self.by_query:
-            cutoff = ()
-        elif k is None and len(self.by_query) == 1:
-            (cutoff,) = self.by_query
-        values = self._at(cutoff, self.by_query)
-        if None in values and len(values) > 1:
-            raise InputError(
-                "some values have a query, others none; give each of them its query", self.name
-            )
-        return Reported({}, values.get(None, values), next(iter(cutoff), k))
 
-    def _at(self, cutoff: _Cutoff, known: Mapping[_Cutoff, Any]) -> Any:
-        if cutoff in known:
-            return known[cutoff]
-        names = [result_name("nDCG", *cutoff_of_values) for cutoff_of_values in known]
-        there = brief(names or self.other_measures, " and ") or "no value"
-        hint = ""
+def _at_cutoff(rows: Iterable[_Row], k: Any) -> Reported:
+    """Return the values of queries at k, or else the means at k; without k, all means."""
+    by_query: dict[_Cutoff, dict[Any, Any]] = {}
+    means: dict[_Cutoff, dict[Any, Any]] = {}
+    other_measures: dict[str, None] = {}
+    for query, value, measure in rows:
+        is_mean = query in ALL_QUERIES  # which must say of what
+        cutoff = _cutoff_of(measure)
+        if measure is None and not is_mean:
+            cutoff = (k,)
+        if not cutoff:
+            other_measures[str(measure or query)] = None
+        elif is_mean:
+            _add(means.setdefault(cutoff, {}), "the mean", value)
+        else:
+            _add(by_query.setdefault(cutoff, {}), query, value)
+    known = by_query or means
+    cutoffs: list[_Cutoff] = [(k,)]
+    if k is None and known and len(by_query) < 2:
+        cutoffs = list(known)
+    first = cutoffs[0]
+    if first not in known:
+        names = [result_name("nDCG", *cutoff) for cutoff in known]
+        there = brief(names or other_measures, " and ") or "no value of a query"
+        hint = "; give {query: value}"
         if known:
-            (k,) = next(iter(known))
-            hint = f"; choose {mark('cutoff of nDCG', k, said=f'k={k}')}"
-        raise InputError(f"holds {there}, not {result_name('nDCG', *cutoff)}{hint}", self.name)
+            (other,) = next(iter(known))
+            hint = f"; choose {mark('cutoff of nDCG', other, said=f'k={other}')}"
+        raise InputError(f"holds {there}, not {result_name('nDCG', *first)}{hint}")
+    if by_query:
+        return ReportedValues({}, first[0], by_query[first])
+    return Reported({cutoff: means[cutoff]["the mean"] for cutoff in cutoffs}, first[0])
+
+
+def _add(values: dict[Any, Any], query: Any, value: Any) -> None:
+    value = _known(value)
+    first = values.setdefault(query, value)
+    if repr(first) != repr(value) and _decimal(first) != _decimal(value):
+        raise InputError(
+            f"{shown(query)} has two values, {shown(first)} and {shown(value)}; give one of them"
+        )
 
 
 def _cutoff_of(measure: Any) -> _Cutoff:
@@ -18614,126 +17691,88 @@ def _cutoff_of(measure: Any) -> _Cutoff:
     return (int(match[1]),)
 
 
-def _rows_of(content: Any) -> Iterator[_Row]:
-    """Yield the values in a file or text, or in the results of programs."""
-    if isinstance(content, bytes):
-        content = read_cells(content)
-    if isinstance(content, Iterator):
-        yield from _rows_of_lines(list(content))
-        return
-    if isinstance(content, pa.Table):
-        content = content.to_pylist()
-    if isinstance(content, tuple) and isinstance(next(iter(content), None), Mapping):
-        # BEIR returns the means of nDCG, before those of MAP, recall and precision.
-        content = content[0]
-    if isinstance(content, Mapping):
-        yield from _explanations_reported_rows_of_mapping(content)
-        return
-    for value in content:
-        if isinstance(value, Mapping):
-            yield from _rows_of_record(value)
-        else:
-            yield _Row(None, value)
-
-
 def _rows_of_lines(lines: Sequence[Line]) -> Iterator[_Row]:
-    """Yield the values in lines, of which the first may be a header."""
-    logged = list(filter(None, (LOGGED.search(line.text) for line in lines)))
-    for match in logged:
-        yield _Row(ALL_QUERIES[0], match["value"], match["name"])
-    if logged:
-        return
-    header: list[str] = []
-    for index, (number, text, cells) in enumerate(lines):
-        *words, value = cells
-        has_value = value.lower() in WITHOUT_VALUE or _decimal(value).is_finite()
-        # trec_eval may begin with the name of the run.
-        has_names = not has_value and set(ALL_QUERIES).isdisjoint(words)
-        if index == 0 and (cells[0] == "" or has_names):
-            # In a Series of pandas, the column of ids has no name, and that of values may be 0.
-            header = cells
-        elif len(cells) == len(header):
-            yield from _rows_of_record(dict(zip(header, cells, strict=True)))
-        elif header or len(words) > 2:
-            raise ValueError(f"line {number}: {shown(text)} is not a query and its value")
-        else:
-            if len(words) == 2 and NDCG.fullmatch(words[1]):
-                # ir_measures prints the query first.
-                words.reverse()
-            measure, query = [None, None, *words][-2:]
+    """Yield the values in lines of a table, or in those of trec_eval and ir_measures."""
+    header = lines[0].cells
+    for line in lines:
+        if len(line.cells) != len(header):
+            raise InputError(
+                f"line {line.number}: {shown(line.text)} has {columns_text(len(line.cells))}, "
+                f"the first line has {len(header)}; give lines of a query and its value"
+            )
+    rows = [line.cells for line in lines]
+    if header[0] == "" or len(header) > 3 or spelled(header, QUERY_NAMES):
+        yield from _rows_of_records([dict(zip(header, row, strict=True)) for row in rows[1:]])
+    elif len(header) == 2:
+        yield from _explanations_reported_rows_of_pairs(rows)
+    else:
+        for *names, value in rows:
+            # trec_eval prints the measure first, ir_measures the query.
+            measure, query = sorted(names, key=lambda name: not _cutoff_of(name))
             yield _Row(query, value, measure)
 
 
 def _explanations_reported_rows_of_mapping(content: Mapping[Any, Any]) -> Iterator[_Row]:
-    """Yield the values in a result of a program, or by query, by measure, or by both."""
-    columns = content.get("queries")
-    splits = content.get("scores")
-    details = content.get("details")
+    columns, splits, details = map(content.get, ("queries", "scores", "details"))
     if isinstance(columns, Mapping):
         # a saved report
-        for cells in zip(*columns.values(), strict=True):
-            yield from _rows_of_record(dict(zip(columns, cells, strict=True)))
-    elif isinstance(splits, Mapping) and set(map(type, splits.values())) == {list}:
+        rows = zip(*columns.values(), strict=True)
+        return _rows_of_records([dict(zip(columns, row, strict=True)) for row in rows])
+    if isinstance(splits, Mapping) and set(map(type, splits.values())) == {list}:
         # a file of MTEB, with the means of every subset of every split
-        for means in chain.from_iterable(splits.values()):
-            for name, mean in means.items():
-                yield _Row(ALL_QUERIES[0], mean, name)
-    elif "metric_score" in content and isinstance(details, Mapping):
-        yield from _rows_of_elasticsearch(details)
-    else:
-        for name, values in content.items():
-            yield from _rows_of_item(name, values)
+        return _rows_of_means(chain.from_iterable(splits.values()))
+    if isinstance(details, Mapping) and "metric_score" in content:
+        return _rows_of_elasticsearch(details)
+    return _explanations_reported_rows_of_pairs(content.items())
 
 
-def _rows_of_item(name: Any, values: Any) -> Iterator[_Row]:
-    if not isinstance(values, Mapping):
-        yield _Row(name, values)
-    elif isinstance(values.get("queries"), Mapping):
-        # saved reports by run
-        yield from _explanations_reported_rows_of_mapping(values)
-    elif _cutoff_of(name) and not any(map(_cutoff_of, values)):
-        # values by measure, then by query, as ranx has them
-        for query, value in values.items():
-            yield _Row(query, value, name)
-    else:
-        for measure, value in values.items():
-            yield _Row(name, value, measure)
+def _rows_of_means(parts: Iterable[Mapping[str, Any]]) -> Iterator[_Row]:
+    """Yield the means in mappings by the name of the measure."""
+    return _explanations_reported_rows_of_pairs(list(chain.from_iterable(part.items() for part in parts)))
 
 
 def _rows_of_elasticsearch(details: Mapping[str, Any]) -> Iterator[_Row]:
     """Yield the values in a response of _rank_eval; only a normalized DCG is an nDCG."""
-    metrics = [result.get("metric_details") or {} for result in details.values()]
-    measure = None
+    metrics = [result.get("metric_details", {}) for result in details.values()]
+    measure = next(chain.from_iterable(metrics), "metric_score")
     # A query with nothing relevant has no normalized DCG in its details.
-    if not any("normalized_dcg" in metric.get("dcg", ()) for metric in metrics):
-        measure = next(chain.from_iterable(metrics), None)
+    if any("normalized_dcg" in metric.get(measure, ()) for metric in metrics):
+        measure = None
     for query, result in details.items():
         yield _Row(query, result.get("metric_score"), measure)
 
 
-def _rows_of_record(record: Mapping[Any, Any]) -> Iterator[_Row]:
-    """Yield the values in a row of a table: of every nDCG, else of the only column with values."""
-    query_column = next(iter(spelled(record, QUERY_NAMES)), None)
-    other_columns = [query_column, *spelled(record, OTHER_COLUMNS)]
-    columns = [name for name in record if name not in other_columns]
-    if query_column is None and len(columns) == 2:
-        query_column = columns.pop(0)
-    query = record.get(query_column)
-    ndcgs = list(filter(_cutoff_of, columns))
-    for name in ndcgs:
-        yield _Row(query, record[name], name)
-    if ndcgs:
-        return
-    if len(columns) != 1:
-        names = ", ".join(map(shown, record))
-        raise ValueError(f"the columns are {names}; one must be an nDCG, such as nDCG@10")
-    measure = None
-    for name in spelled(record, ("measure",)):
-        measure = record[name]
-        if query_column is None:
-            # a measure and its mean
-            query = ALL_QUERIES[0]
-    yield _Row(query, record[columns[0]], measure)
+def _explanations_reported_rows_of_pairs(pairs: Collection[Any]) -> Iterator[_Row]:
+    """Yield means, or values by query, by query and measure, or by measure and query."""
+    by_measure = any(_cutoff_of(name) for name, _ in pairs)
+    alone = ALL_QUERIES[0] if by_measure else None
+    for name, value in pairs:
+        values = value if isinstance(value, Mapping) else {alone: value}
+        for other, number in values.items():
+            if not by_measure:
+                yield _Row(name, number, other)
+            elif _cutoff_of(other):
+                # In BEIR's file, the means of nDCG are beside those of other measures.
+                yield _Row(ALL_QUERIES[0], number, other)
+            else:
+                yield _Row(other, number, name)
+
+
+def _rows_of_records(records: Iterable[Mapping[Any, Any]]) -> Iterator[_Row]:
+    """Yield the values in the rows of a table: of every measure, or in the only other column."""
+    for record in records:
+        values = dict(record)
+        # A Series of pandas writes no name for its index.
+        column = next(iter(spelled(values, QUERY_NAMES)), "")
+        if column not in values:
+            names = shown(list(values))
+            raise InputError(f"has the columns {names}, but none of queries; call that query_id")
+        query = values.pop(column)
+        for name, value in values.items():
+            if len(values) > 1 or _cutoff_of(name):
+                yield _Row(query, value, name)
+            else:
+                yield _Row(query, value)
 
 
 # ndcg/explanations/explanation.py: Find the convention that gives a score: score rankings under all, and explain their differences.
@@ -19239,7 +18278,7 @@ def _with_answer(
     for name, by_query in values.items():
         scores = searched.scores_of(by_query)
         tried.add(scores, np.zeros(len(scores), np.int64))
-        if searched.matching(by_query, scores).all():
+        if evidence.matching(by_query, scores).all():
             conventions.append(Cause(Combination(name, {}, math.nan), hash_of(by_query)))
     if not conventions:
         return _with_causes(explanation, scorer, reported, searched)
@@ -19269,9 +18308,8 @@ def _with_causes(
     slips: list[Cause] = []
     tried_slips = Tried()
     if len(scorer.rankings.relevance) <= MOST_DOCUMENTS:
-        searched_as_given = searched._replace(evidence=evidence_as_given)
         queries = list(map(scorer.queries_at, searched.cutoffs))
-        slips = SlipSearch(searched, searched_as_given, queries, tried_slips).causes()
+        slips = SlipSearch(searched, evidence_as_given, queries, tried_slips).causes()
     if not matches.causes and slips and all(cause.as_given for cause in slips):
         evidence = evidence_as_given
         explanation = replace(
@@ -19581,19 +18619,15 @@ def estimates(sample: Sample, greatest: float) -> list[Estimate]:
         )
     effective = sample.effective
     greatest /= sample.scale
-    bounds = []
-    lowest = sample.values.min(axis=1).tolist()
-    highest = sample.values.max(axis=1).tolist()
-    for least, most in zip(lowest, highest, strict=True):
-        lower = 0.0 if least >= 0 else -math.inf
-        upper = math.inf
-        if most <= greatest * (1 + ROUNDING):
-            upper = max(most, greatest)
-        bounds.append((lower, upper))
-    for one, other in sample.pairs.T.tolist():
-        bounds.append((bounds[one][0] - bounds[other][1], bounds[one][1] - bounds[other][0]))
+    lower = np.where(sample.values.min(axis=1) >= 0, 0.0, -np.inf)
+    highest = sample.values.max(axis=1)
+    is_bounded = highest <= greatest * (1 + ROUNDING)
+    upper = np.where(is_bounded, np.maximum(highest, greatest), np.inf)
+    one, other = sample.pairs
+    lowers = np.append(lower, lower[one] - upper[other]).tolist()
+    uppers = np.append(upper, upper[one] - lower[other]).tolist()
     rows = []
-    for row, (least, most) in enumerate(bounds):
+    for row, (least, most) in enumerate(zip(lowers, uppers, strict=True)):
         mean, error, _, slope = sample.moments[row]
         freedom = float(len(sample.weight) - 1)
         is_mean = row < len(sample.values)
@@ -19946,11 +18980,22 @@ class Slice(NamedTuple):
         return {score.queries for score in self.scores.values()}
 
 
-def slice_rows(result: Any, most: int | None = None) -> list[tuple[str, Any]]:
-    """Return the slices of a result by their names, at most so many, and then their mean."""
-    rows = [(slice_name(value), part) for value, part in islice(result.slices.items(), most)]
+class SliceRow(NamedTuple):
+    """A slice of a result, or the mean of all, for tables and plots."""
+
+    title: str
+    part: Any
+    cells: dict[str, Any]  # what names it in machine-readable rows
+
+
+def slice_rows(result: Any, most: int | None = None) -> list[SliceRow]:
+    """Return the slices of a result, at most so many, and then their mean."""
+    rows = []
+    for value, part in islice(result.slices.items(), most):
+        rows.append(SliceRow(slice_name(value), part, {"slice": value}))
     if result.mean_of_slices is not None:
-        rows.append((MEAN_OF_SLICES, result.mean_of_slices))
+        cells = {"slices": len(result.slices.keys() - {None})}
+        rows.append(SliceRow(MEAN_OF_SLICES, result.mean_of_slices, cells))
     return rows
 
 
@@ -19964,11 +19009,8 @@ def mean_table(
 
     The number of queries comes before every mean, or, if it is the same, only before the first.
     """
-    table = [list(headings)]
-    differ = False
-    for names, part in rows:
-        table.append(list(names))
-        differ |= len(part.counted) > 1
+    table = [list(headings), *(list(names) for names, _ in rows)]
+    differ = max(len(part.counted) for _, part in rows) > 1
     for measure in rows[0][1].scores:
         has_queries = differ or len(table[0]) == len(headings)
         cells = [["queries", measure, level]]
@@ -20214,14 +19256,12 @@ def make_score(name: str, figures: Floats, interval: Interval) -> Score:
     # So they are summed as by `compute`.
     figures = np.compress(~np.isnan(figures[0]), figures, axis=1)
     with np.errstate(over="ignore"):
-        sums = figures[1:].sum(axis=1).tolist()
-    *means, tied, ranked, unjudged, queries, weight = sums
-    for row, total in enumerate(means):
-        values = figures[1 + row]
-        if not math.isfinite(total) and not np.isnan(values).all():
-            mean(name, values)  # raises the error
-        means[row] = total / weight if queries else math.nan
-    value, worst, best, random_order = means
+        sums = figures[1:].sum(axis=1)
+    overflows = ~np.isfinite(sums[:4]) & ~np.isnan(figures[1:5]).all(axis=1)
+    for values in figures[1:5][overflows]:
+        mean(name, values)  # raises the error
+    *means, tied, ranked, unjudged, queries, weight = sums.tolist()
+    value, worst, best, random_order = [total / weight if queries else math.nan for total in means]
     return Score(
         value=value,
         low=min(interval.low, value),
@@ -20729,9 +19769,8 @@ def shared_notes(by_system: Mapping[str, Sequence[str]]) -> list[str]:
     shared = set(first).intersection(*others)
     notes = [note for note in first if note in shared]
     for name, system_notes in by_system.items():
-        for note in system_notes:
-            if note not in shared:
-                notes.append(Message(f"{name}: {marked(note)}"))
+        others = [note for note in system_notes if note not in shared]
+        notes += [Message(f"{name}: {marked(note)}") for note in others]
     return notes
 
 
@@ -20857,11 +19896,9 @@ def notes_on_tests(pairs: Sequence[Pair], testing: Testing) -> Iterator[str]:
     if testing.paired:
         yield from equal_notes(pairs)
         yield from _beyond_notes(pairs, testing)
-    too_few = 0
-    for pair in pairs:
-        # Differences that do not vary tell nothing.
-        varies = pair.standard_error > ROUNDING * abs(pair.difference)
-        too_few += pair.min_detectable is None and varies
+    # Differences that do not vary tell nothing.
+    varying = [pair for pair in pairs if pair.standard_error > ROUNDING * abs(pair.difference)]
+    too_few = [pair.min_detectable for pair in varying].count(None)
     if too_few:
         yield (
             f"{too_few:,} of {len(pairs):,} pairs have too few queries to find any difference "
@@ -20870,10 +19907,8 @@ def notes_on_tests(pairs: Sequence[Pair], testing: Testing) -> Iterator[str]:
 
 
 def _beyond_notes(pairs: Sequence[Pair], testing: Testing) -> Iterator[str]:
-    beyond = []
-    for pair, p in zip(pairs, least_p_values(pairs, testing), strict=True):
-        if p >= SIGNIFICANT and pair.permutations > 1:
-            beyond.append(p)
+    tested = zip(pairs, least_p_values(pairs, testing), strict=True)
+    beyond = [p for pair, p in tested if p >= SIGNIFICANT and pair.permutations > 1]
     if not beyond:
         return
     tests = len(testing.families(pairs)[0])  # which are corrected together
@@ -20889,15 +19924,19 @@ def _beyond_notes(pairs: Sequence[Pair], testing: Testing) -> Iterator[str]:
 
 # Figures of a score that depend on documents, so that the values of queries do not determine them.
 DOCUMENT_FIGURES = ("worst", "best", "tied", "ranked", "unjudged", "random_order")
-# The greatest value of figures that are not negative.
-GREATEST = {
-    "p": 1.0,
-    "p_holm": 1.0,
-    "p_t": 1.0,
-    "p_t_holm": 1.0,
-    "standard_error": math.inf,
-    "degrees_of_freedom": math.inf,
-    "min_detectable": math.inf,
+# The ends of figures that are not any number.
+RANGES = {
+    **dict.fromkeys(("p", "p_holm", "p_t", "p_t_holm"), (0.0, 1.0)),
+    **dict.fromkeys(("standard_error", "degrees_of_freedom", "min_detectable"), (0.0, math.inf)),
+}
+# The types of values in columns of queries; other columns hold figures.
+FIGURE_TYPES = {float, int, NoneType}
+QUERY_TYPES: dict[str, set[type]] = {
+    "query": {str, int},
+    "system": {str},
+    "slice": {str, int, bool, NoneType},
+    "weight": {float, int},
+    **{name: {int} for name in COUNTS},
 }
 # The errors that reading values raises which `to_dict` did not return.
 WRONG_VALUES = (KeyError, TypeError, AttributeError, ValueError, OverflowError, pa.ArrowException)
@@ -20958,47 +19997,43 @@ def table_from_lists(columns: Mapping[str, Sequence[Any]]) -> pa.Table:
     """Return a table of queries from plain lists: figures as float64, text and counts unchanged."""
     table = {}
     for name, values in columns.items():
-        table[name] = _saved_column(name, values, f"queries: {name}")
+        with in_place(f"queries: {name}"):
+            table[name] = _saved_column(name, values)
     return pa.table(table)
 
 
-def _saved_column(name: str, values: Any, place: str) -> pa.Array:
-    if not isinstance(values, (list, tuple)):
-        raise ValueError(f"{place}: must be a list; got {shown(values)}")
-    kinds = set(map(type, values))
-    if name == "query" and kinds not in ({str}, {int}):
-        raise ValueError(f"{place}: must be all strings or all integers")
-    if name == "system" and kinds != {str}:
-        raise ValueError(f"{place}: must be all strings")
+def _saved_column(name: str, values: Any) -> pa.Array:
+    others = set(map(type, values)) - QUERY_TYPES.get(name, FIGURE_TYPES)
+    if others:
+        raise ValueError(
+            f"must have no values of type {', '.join(kind.__name__ for kind in others)}"
+        )
+    column = pa.array(values)
     if name in ("query", "system", "slice"):
-        return pa.array(values)
-    if name in COUNTS:
-        return pa.array([saved_count(value, place) for value in values], pa.int64())
-    # Nearly all are floats, which this loop passes without a call.
-    for value in values:
-        if type(value) is not float or not math.isfinite(value):
-            saved_number(value, place)
-    numbers = np.array(values, np.float64)
-    is_valid = numbers >= 0
-    if name == "weight" and not is_valid.all():
-        value = shown(values[is_valid.argmin()])
-        raise ValueError(f"{place}: must be a number that is not negative; got {value}")
-    return pa.array(numbers, from_pandas=True)
+        return column
+    numbers = column.drop_null().cast(pa.float64()).to_numpy()
+    is_valid = np.isfinite(numbers)
+    if name in QUERY_TYPES:
+        is_valid &= numbers >= 0
+    if not is_valid.all():
+        raise ValueError(
+            f"must be finite, and of weights and counts not negative; got {numbers[~is_valid][0]}"
+        )
+    return column if name in COUNTS else column.cast(pa.float64())
 
 
 def saved_number(value: Any, place: str) -> float:
     """Return a saved number, nan for None."""
     if value is None:
         return math.nan
-    # A float does not hold every integer above 2**53.
-    if not is_real(value) or not math.isfinite(value) or float(value) != value:
+    if not math.isfinite(real(value)):
         raise ValueError(f"{place}: must be a finite number, or None; got {shown(value)}")
     return float(value)
 
 
 def saved_count(value: Any, place: str) -> int:
     """Return a saved number of queries or documents."""
-    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 2**63:
+    if type(value) is not int or not 0 <= value < 2**63:
         raise ValueError(f"{place}: must be a count; got {shown(value)}")
     return value
 
@@ -21042,8 +20077,8 @@ def saved_figures(kind: Any, saved: Saved, place: str, names: Iterable[str]) -> 
     figures = {}
     for name in names:
         figure = _saved_figure(saved[name], types[name], f"{place}: {name}")
-        greatest = GREATEST.get(name)
-        if greatest is not None and figure is not None and (figure < 0 or figure > greatest):
+        least, greatest = RANGES.get(name, (-math.inf, math.inf))
+        if real(figure) < least or real(figure) > greatest:
             raise ValueError(f"{place}: {name}: must be from 0 to {greatest:g}; got {figure}")
         figures[name] = figure
     return figures
@@ -21125,9 +20160,8 @@ def saved_columns(table: pa.Table, names: Sequence[str], signature: str) -> PerQ
     if "weight" in table.column_names and not any(table["weight"].to_pylist()):
         raise ValueError("queries: weight: is 0 for every query")
     columns = {"ideal": np.ones(len(table))}
-    for column in table.column_names:
-        if column not in ("system", "query", "slice"):
-            columns[column] = table[column].to_numpy().copy()
+    for column in {*table.column_names} - {"system", "query", "slice"}:
+        columns[column] = table[column].to_numpy().copy()
     for name in names:
         for column in columns_of_values(name):
             values = columns.setdefault(column, np.full(len(table), np.nan))
@@ -21209,13 +20243,12 @@ class Report(Evaluation):
             cells = score.cells(level, queries=queries)
             means.append([name, *cells.values()])
         means.insert(0, ["measure", *cells])
-        counts = [["queries", "count"]]
-        for name, text in COUNTED.items():
-            if name in self.counts:
-                counts.append([text, count_text(self.counts[name])])
+        counted = [name for name in COUNTED if name in self.counts]
+        counts = [[COUNTED[name], count_text(self.counts[name])] for name in counted]
+        counts.insert(0, ["queries", "count"])
         if not self.slices:
             return [means, counts]
-        rows = [([name], part) for name, part in slice_rows(self, SHOWN)]
+        rows = [([title], part) for title, part, _ in slice_rows(self, SHOWN)]
         return [means, mean_table(["slice"], rows, level), counts]
 
     def _remarks(self) -> list[str]:
@@ -21456,7 +20489,7 @@ class Report(Evaluation):
 
     def _plot_slices(self, axes: Any, names: Sequence[str]) -> None:
         rows = []
-        for title, part in slice_rows(self, SHOWN):
+        for title, part, _ in slice_rows(self, SHOWN):
             scores = [part.scores[name] for name in names]
             counts = range_text([score.queries for score in scores])
             rows.append((f"{title} ({counts})", list(map(_mark_of_mean, scores))))
@@ -23304,8 +22337,6 @@ def with_more_ids(sets: IdSets, ids: frozenset[bytes]) -> IdSets:
 
     Every set is larger than the next, so that few sets hold many batches, and none is modified.
     """
-    if not ids:
-        return sets
     larger = list(sets)
     # As a set is merged only into one at least as large, an id is copied a few times.
     while larger and len(larger[-1]) <= len(ids):
@@ -23316,8 +22347,7 @@ def with_more_ids(sets: IdSets, ids: frozenset[bytes]) -> IdSets:
 def refuse_added_before(ids: Sequence[bytes], sets: IdSets) -> None:
     """Raise an error for a query that was added before."""
     for added in sets:
-        if not added.isdisjoint(ids):
-            query = next(query for query in ids if query in added)
+        for query in added.intersection(ids):
             raise ValueError(
                 f"query {readable_id(query)} was added before; add all documents of a query in one "
                 "batch, or give all rows to compute at once"
@@ -23340,12 +22370,9 @@ def refuse_added_twice(sets: IdSets, others: Iterable[Iterable[pa.Table]]) -> No
 
 
 def _ids_of(tables: Iterable[pa.Table]) -> frozenset[bytes]:
-    ids: set[bytes] = set()
-    for table in tables:
-        column = table["query_id"]
-        if column.type != pa.null():  # of queries without ids
-            ids.update(column.to_pylist())
-    return frozenset(ids)
+    # Queries without ids have nulls.
+    columns = (table["query_id"].drop_null().to_pylist() for table in tables)
+    return frozenset(chain.from_iterable(columns))
 
 
 # ndcg/scores/exchange.py: How the processes of an evaluation hand their batches to process 0: by files in a shared folder.
@@ -23693,7 +22720,7 @@ class Batches:
 
     def _score(
         self,
-        read: Callable[[], Batch] | None,
+        read: Callable[[], Batch],
         check: Callable[[Inputs], Any],
         score: Callable[[Inputs], Result],
         ignore_index: float | None,
@@ -23708,9 +22735,7 @@ class Batches:
         def step() -> tuple[BatchState, Result | None]:
             if self._settle():
                 return self._state, None
-            batch = Batch()
-            if read is not None:
-                batch = read()
+            batch = read()
             if self.process_id > 0:
                 self._hand_over(batch, check)
                 return BatchState(has_handed_over=True), None
@@ -23719,7 +22744,8 @@ class Batches:
                 result = self._result(batch, score, ignore_index)
                 self._exchange().finish()
                 return BatchState(), result
-            if read is None and not self._holds_batches():
+            # Rankings without batches before never come here: their call scores them.
+            if not self._holds_batches():
                 raise ValueError(
                     "there is nothing to score: give predictions and references, or add batches "
                     "before"
@@ -23967,7 +22993,7 @@ def joined(queries: SparkQueries, options: Options) -> SparkQueries:
 
     query, origin, documents = rows.query, rows.origin, rows.columns["document"]
     is_first = np.ones(len(query), bool)
-    is_first[1:] = (query[1:] != query[:-1]) | ~_scores_spark_join_are_alike(documents[1:], documents[:-1])
+    is_first[1:] = (query[1:] != query[:-1]) | ~_are_alike(documents[1:], documents[:-1])
     if is_first.all() and "origin" not in rows.columns:
         return rows  # of one table, in which every row is a document
     document = np.cumsum(is_first) - 1  # the same number for all rows of a document
@@ -24058,7 +23084,7 @@ def _refuse_repeats(
     if table == IN_QRELS:
         # In one table, all rows of a document repeat its relevance.
         reference = rows.columns["reference"]
-        unlike = ~_scores_spark_join_are_alike(reference.take(pa.array(again)), reference.take(pa.array(before)))
+        unlike = ~_are_alike(reference.take(pa.array(again)), reference.take(pa.array(before)))
         if unlike.any():
             row = int(again[int(unlike.argmax())])
             raise _repeated(rows, row, "has several relevances; give it one", "reference")
@@ -24103,7 +23129,7 @@ def is_null(column: pa.Array) -> Mask:
     return np.asarray(column.is_null().to_numpy(zero_copy_only=False))
 
 
-def _scores_spark_join_are_alike(one: pa.Array, other: pa.Array) -> Mask:
+def _are_alike(one: pa.Array, other: pa.Array) -> Mask:
     """Return whether two columns have the same values, or are both null."""
     nulls = pc.and_(one.is_null(), other.is_null())
     return np.asarray(pc.fill_null(pc.equal(one, other), nulls).to_numpy(zero_copy_only=False))
@@ -24133,22 +23159,20 @@ def queries_of_frame(
     nested = _are_nested(frame, given)
     chosen = frame.selectExpr(*(f"{_scores_spark_rows_quoted(column)} as {name}" for name, column in given.items()))
     has_documents = "document" in given
-    if nested and has_documents:
-        hint = "in arrays, put the documents in ascending order of id instead"
-        raise ValueError(f"document needs one row per document; {hint}")
-    if exclude is not None and not has_documents:
-        hint = "name the columns of ids as query and document"
-        raise ValueError(f"exclude needs one row per document; {hint}")
     if nested:
+        if has_documents or exclude is not None:
+            hint = "in arrays, put the documents in ascending order of id, without those to exclude"
+            raise ValueError(f"document and exclude need one row per document; {hint}")
         return chosen
     if "query" not in given:
         raise ValueError("query must name the column of query ids if each row is a document")
-    if ties == "docid" and not has_documents:
-        raise ValueError('ties="docid" needs the ids of documents: name their column as document')
+    if not has_documents and (exclude is not None or ties == "docid"):
+        needs = f"{mark('ties', 'docid')} and exclude need the ids of documents"
+        raise InputError(f"{needs}: name their column as document")
     _refuse_order(ties)
     if exclude is not None:
         excluded = _excluded_rows(exclude, given)
-        _refuse_other_ids(frame, given, exclude, given)
+        _refuse_other_ids(frame, given, exclude, given, "exclude")
         chosen = chosen.selectExpr("*", f"cast({ONE_TABLE} as tinyint) as origin")
         chosen = chosen.unionByName(excluded, allowMissingColumns=True)
     return _lists_by_query(chosen)
@@ -24165,17 +23189,11 @@ def queries_of_tables(
     _refuse_order(ties)
     sides = {name: _Side.read(name, table, fields, score_order) for name, table in tables.items()}
     run, qrels = sides["predictions"], sides["references"]
-    for name in ("query", "document"):
-        types = [run.type_of(name), qrels.type_of(name)]
-        if _kind_of_ids(types[0]) != _kind_of_ids(types[1]):
-            raise ValueError(
-                f"{name}_ids are {types[0]} in the predictions and {types[1]} in the references; "
-                "cast one"
-            )
+    _refuse_other_ids(run.frame, run.columns, qrels.frame, qrels.columns, "references")
     rows = run.rows(IN_RUN).unionByName(qrels.rows(IN_QRELS), allowMissingColumns=True)
     if "exclude" in sides:
         exclude = sides["exclude"]
-        _refuse_other_ids(run.frame, run.columns, exclude.frame, exclude.columns)
+        _refuse_other_ids(run.frame, run.columns, exclude.frame, exclude.columns, "exclude")
         rows = rows.unionByName(exclude.rows(IN_EXCLUDE), allowMissingColumns=True)
     return _lists_by_query(rows)
 
@@ -24220,13 +23238,7 @@ class _Side(NamedTuple):
     def read(cls, argument: str, frame: Any, fields: Any, score_order: str | None) -> "_Side":
         """Find the columns of a table."""
         names = names_of_side(KINDS[argument], fields, score_order)
-        if is_spark(frame) and type(frame).__name__ == "Column":  # which has any attribute
-            problem = "is a Column of Spark; give its name as text, beside data=frame"
-            raise InputError(problem, argument)
-        if not is_spark(frame):
-            others = "the rankings are" if argument == "exclude" else "the other side is"
-            problem = f"must be a Spark DataFrame, as {others}; got {shown(frame)}"
-            raise InputError(problem, argument)
+        _refuse_no_frame(argument, frame)
         with in_place(argument):
             try:
                 columns = _scores_spark_rows_chosen(frame, names)
@@ -24312,23 +23324,17 @@ def _value_by_order(names: Names) -> str:
 
 def _excluded_rows(exclude: Any, given: Mapping[str, str]) -> Any:
     """Return the ids of documents to exclude, in columns named as in the rankings."""
-    if not is_spark(exclude):
-        problem = f"must be a Spark DataFrame if data is one; got {type(exclude).__name__}"
-        raise InputError(problem, "exclude")
+    _refuse_no_frame("exclude", exclude)
     ids = {name: given[name] for name in ("query", "document")}
-    for name, column in ids.items():
-        if exclude.columns.count(column) != 1:
-            there = ", ".join(exclude.columns)
-            problem = f"must have one column {shown(column)}, which {name} names"
-            raise InputError(f"{problem}; there are {there}", "exclude")
+    with in_place("exclude"):
+        _refuse_unknown_columns(exclude, ids)
     columns = [f"{_scores_spark_rows_quoted(column)} as {name}" for name, column in ids.items()]
     return exclude.selectExpr(*columns, f"cast({IN_EXCLUDE} as tinyint) as origin")
 
 
 def _are_nested(frame: Any, given: Mapping[str, Any]) -> bool:
     """Return whether predictions and references are arrays, in columns of the right types."""
-    if not hasattr(frame, "mapInArrow"):
-        raise ValueError(f"df must be a Spark DataFrame; got {type(frame).__name__}")
+    _refuse_no_frame("df", frame)
     _refuse_unknown_columns(frame, given)
     types = {name: _scores_spark_rows_type(frame, column) for name, column in given.items()}
     nested = bool(types["prediction"].startswith("array<"))
@@ -24337,10 +23343,8 @@ def _are_nested(frame: Any, given: Mapping[str, Any]) -> bool:
     for name, readable_types in readable.items():
         if types[name] in map(form.format, readable_types):
             continue
-        hint = "both must be numbers, or both arrays of numbers; cast decimals to double"
-        if types[name].startswith(("array<struct<", "array<string")):
-            tables = "predictions=run, references=qrels"
-            hint = f"for ids, or documents with their scores, give two tables, {tables}"
+        tables = "arrays of ids need two tables, predictions= and references="
+        hint = f"give numbers in both, or arrays of numbers; {tables}"
         column = f"column {shown(given[name])} is of type {types[name]}"
         raise ValueError(f"{name}: {column}, prediction of {types['prediction']}; {hint}")
     checks = {"sample_weight": _check_numbers, "query": _check_ids, "document": _check_ids}
@@ -24350,11 +23354,14 @@ def _are_nested(frame: Any, given: Mapping[str, Any]) -> bool:
     return nested
 
 
+def _refuse_no_frame(argument: str, frame: Any) -> None:
+    # A Column of Spark has any attribute.
+    if not is_spark(frame) or type(frame).__name__ != "DataFrame":
+        raise InputError(f"must be a Spark DataFrame; got {shown(frame)}", argument)
+
+
 def _refuse_unknown_columns(frame: Any, given: Mapping[str, Any]) -> None:
-    wrong = []
-    for name, column in given.items():
-        if not isinstance(column, str) or frame.columns.count(column) != 1:
-            wrong.append(name)
+    wrong = [name for name, column in given.items() if frame.columns.count(column) != 1]
     if wrong:
         problem = f"{' and '.join(wrong)} must name one column of the DataFrame"
         got = ", ".join(shown(given[name]) for name in wrong)
@@ -24388,16 +23395,15 @@ def _check_numbers(argument: str, column: str, data_type: str) -> None:
 
 
 def _refuse_other_ids(
-    frame: Any, columns: Mapping[str, str], exclude: Any, excluded: Mapping[str, str]
+    run: Any, columns: Mapping[str, str], other: Any, others: Mapping[str, str], argument: str
 ) -> None:
+    """Raise an error for ids of another type than those in the rankings."""
     for name in ("query", "document"):
-        kind, other = _scores_spark_rows_type(exclude, excluded[name]), _scores_spark_rows_type(frame, columns[name])
-        if _kind_of_ids(kind) != _kind_of_ids(other):
-            raise InputError(
-                f"column {shown(excluded[name])} is of type {kind}, and in the rankings {other}; "
-                "give both the same type",
-                "exclude",
-            )
+        kinds = [_scores_spark_rows_type(run, columns[name]), _scores_spark_rows_type(other, others[name])]
+        if len(set(map(_kind_of_ids, kinds))) > 1:
+            column = f"column {shown(others[name])} is of type {kinds[1]}"
+            problem = f"{column}, and in the rankings {kinds[0]}; give both the same type"
+            raise InputError(problem, argument)
 
 
 def _refuse_order(ties: str) -> None:
@@ -25914,7 +24920,7 @@ class Comparison(Evaluation):
             pairs = pairs_with(self._reference(name), self.pairs, name)
             plot_means(panel, scores, pairs, name, self.testing)
         if len(axes) > len(names):
-            rows = slice_rows(self, SHOWN)
+            rows = [row[:2] for row in slice_rows(self, SHOWN)]
             plot_slices(axes[-1], rows, self._reference(first), first)
 
     def _draw_queries(self, axes: Sequence[Any], names: Sequence[str]) -> None:
@@ -25994,10 +25000,10 @@ def query_tables(comparison: Comparison, n: int | None, places: int = 4) -> list
 
 
 def slice_pairs(comparison: Comparison, most: int | None = None) -> Iterator[tuple[str, int, Pair]]:
-    """Yield the pairs in slices, at most so many, and in their mean, after its name and queries."""
-    for name, part in slice_rows(comparison, most):
+    """Yield the pairs in slices, at most so many, and in their mean, after title and queries."""
+    for title, part, _ in slice_rows(comparison, most):
         for pair in part.pairs:
-            yield name, part.queries, pair
+            yield title, part.queries, pair
 
 
 def _pair_table(
@@ -26352,9 +25358,8 @@ def same_queries(tables: Tables) -> Tables:
     in_order = {first: table_of_first}
     for name, table in others:
         rows = dict(zip(table["query"].to_pylist(), range(len(table)), strict=True))
-        lacking = set(ids) - rows.keys()
-        extra = rows.keys() - set(ids)
-        if lacking or extra:
+        if rows.keys() != set(ids):
+            lacking, extra = set(ids) - rows.keys(), rows.keys() - set(ids)
             raise OtherQueriesError(
                 f"{some_of(lacking)} only in {first}, {some_of(extra)} only in {name}"
             )
@@ -26382,9 +25387,9 @@ def _notes_of_paired(tables: Tables) -> Iterator[str]:
         )
     for name, table in others:
         differs = np.zeros(len(table), bool)
-        for column in ("judged", "relevant"):
-            if column in table.column_names and column in table_of_first.column_names:
-                differs |= table[column].to_numpy() != table_of_first[column].to_numpy()
+        names = {*table.column_names}.intersection(table_of_first.column_names)
+        for column in names & {"judged", "relevant"}:
+            differs |= table[column].to_numpy() != table_of_first[column].to_numpy()
         differing = int(np.count_nonzero(differs))
         if differing:
             yield f"{name}: queries with other judgments than in {first}: {differing:,}."

@@ -169,18 +169,15 @@ def _equal_scores() -> str:
 def _other_order() -> str:
     """Return what a warning says about ranks that contradict the scores."""
     problem = "the ranks are in another order than the scores, and the scores count"
-    return f"{problem}, as in trec_eval; {_by_ranks()}"
+    ascending = mark("score_order", "ascending")
+    return f"{problem}, as in trec_eval; if the lowest score is best, give {ascending}"
 
 
 def _unlike_ranks(documents: str) -> str:
     """Return what a warning says about hits or rows that are not in the order of their ranks."""
     problem = f"its {documents} are in another order than their ranks, and their order counts"
-    return f"{problem}; {_by_ranks()}"
-
-
-def _by_ranks() -> str:
     ascending = mark("score_order", "ascending")
-    return f"if the ranks count, name them as the score and give {ascending}"
+    return f"{problem}; if the ranks count, name them as the score and give {ascending}"
 
 
 def beside_ranks(
@@ -257,4 +254,5 @@ def contradiction(values: Sequence[Any], ranks: Sequence[Any], names: Names) -> 
         return ""
     problem = "the scores rank its hits in another order than they are in, and the scores count"
     order = f"if the order counts, give {mark('fields', {'score': None})}"
-    return f"{problem}; {order}; else give {mark('score_order')}, ascending or descending"
+    lowest = f"if the lowest score is best, give {mark('score_order', 'ascending')}"
+    return f"{problem}; {order}; {lowest}; {highest_first()}"

@@ -508,6 +508,9 @@ def _as_row(argument: str, row: Any, by_position: bool) -> Any:
         return []
     if isinstance(row, (list, tuple, Set, *SCALARS)) or is_object(row):
         return row
+    is_array = isinstance(row, np.ndarray)
+    if by_position and is_array and row.dtype.kind not in TEXTS_AND_OBJECTS:
+        return row  # of numbers, or of dates, which are refused in their place
     if is_by_index(row, by_position):
         return mapping_by_index(argument, row)
     values = in_python(plain(argument, row))

@@ -51,7 +51,7 @@ def weights(sample_weight: Any, queries: int, query_ids: Any = None) -> Floats |
     in_order = plain_in_order("sample_weight", sample_weight)
     if not isinstance(in_order, (list, tuple)):
         in_order = np.asanyarray(in_order)
-    shape = np.shape(in_order)
+    shape = getattr(in_order, "shape", (len(in_order),))
     if shape != (queries,):
         problem = f"must hold one weight per query, {queries} in all; got shape {shape}"
         raise InputError(f"{mark('sample_weight')} {problem}")

@@ -358,7 +358,7 @@ HITS = [[{"id": name, "score": score} for name, score in RISING[q].items()] for 
 @pytest.mark.parametrize(
     ("name", "text", "begins"),
     [
-        ("up.run", trec(RISING), "up: the scores of each query rise in the order"),
+        ("up.run", trec(RISING), "up: the scores of 2 of 2 queries rise in the order"),
         (
             "hits.json",
             json.dumps(dict(zip(RISING, HITS, strict=True))),
