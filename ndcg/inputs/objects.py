@@ -166,7 +166,7 @@ def _fields_at(
         within = (*lists, len(path)) if are_in_lists else lists
         example = next(filterfalse(_is_empty, values), values[0])
         yield Field(path, example, within, any(map(fields_of, inner)))
-        if depth > 0:
+        if inner and depth > 0:
             yield from _fields_at(path, inner, within, depth - 1)
 
 

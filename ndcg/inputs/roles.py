@@ -34,7 +34,7 @@ from .fields import (
     refuse_repeated_names,
 )
 from .ids import id_kind
-from .objects import first_in, is_list, is_nested, is_object, to_list, values_at
+from .objects import SINGLE, first_in, is_list, is_nested, is_object, to_list, values_at
 
 NAMES_OF_LISTS = plain_names(*chain(*LISTS_OF_IDS.values()))
 NAMES_OF_IDS = NAMES_OF_LISTS | plain_names(*DOCUMENT_OF_HITS)
@@ -225,6 +225,8 @@ def _holder(field: Field) -> str:
     """Return what holds the documents of a field: "hits", "list" or "mapping"; "" for a value."""
     if field.lists:
         return "hits"
+    if type(field.example) in SINGLE:  # usually, and much faster
+        return ""
     if is_list(field.example) or isinstance(field.example, Set):
         return "list"
     return "mapping" if isinstance(field.example, Mapping) else ""

@@ -49,9 +49,11 @@ def weights(sample_weight: Any, queries: int, query_ids: Any = None) -> Floats |
     if isinstance(sample_weight, Mapping):
         sample_weight = in_order_of_ids("sample_weight", sample_weight, query_ids, "a weight")
     in_order = plain_in_order("sample_weight", sample_weight)
-    if not isinstance(in_order, (list, tuple)):
+    if isinstance(in_order, (list, tuple)):
+        shape: tuple[int, ...] = (len(in_order),)
+    else:
         in_order = np.asanyarray(in_order)
-    shape = getattr(in_order, "shape", (len(in_order),))
+        shape = in_order.shape
     if shape != (queries,):
         problem = f"must hold one weight per query, {queries} in all; got shape {shape}"
         raise InputError(f"{mark('sample_weight')} {problem}")
