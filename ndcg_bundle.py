@@ -7136,7 +7136,7 @@ def _fields_at(
         within = (*lists, len(path)) if are_in_lists else lists
         example = next(filterfalse(_inputs_objects_is_empty, values), values[0])
         yield Field(path, example, within, any(map(fields_of, inner)))
-        if depth > 0:
+        if inner and depth > 0:
             yield from _fields_at(path, inner, within, depth - 1)
 
 
@@ -8132,6 +8132,8 @@ def _holder(field: Field) -> str:
     """Return what holds the documents of a field: "hits", "list" or "mapping"; "" for a value."""
     if field.lists:
         return "hits"
+    if type(field.example) in SINGLE:  # usually, and much faster
+        return ""
     if is_list(field.example) or isinstance(field.example, Set):
         return "list"
     return "mapping" if isinstance(field.example, Mapping) else ""
@@ -17245,9 +17247,11 @@ def weights(sample_weight: Any, queries: int, query_ids: Any = None) -> Floats |
     if isinstance(sample_weight, Mapping):
         sample_weight = in_order_of_ids("sample_weight", sample_weight, query_ids, "a weight")
     in_order = plain_in_order("sample_weight", sample_weight)
-    if not isinstance(in_order, (list, tuple)):
+    if isinstance(in_order, (list, tuple)):
+        shape: tuple[int, ...] = (len(in_order),)
+    else:
         in_order = np.asanyarray(in_order)
-    shape = getattr(in_order, "shape", (len(in_order),))
+        shape = in_order.shape
     if shape != (queries,):
         problem = f"must hold one weight per query, {queries} in all; got shape {shape}"
         raise InputError(f"{mark('sample_weight')} {problem}")
