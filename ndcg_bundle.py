@@ -2102,8 +2102,10 @@ CUTOFFS = mark("cutoffs", said="None for the whole list, or a list of these")
 LONGEST_IDEAL = 10**6  # the most documents in a full ideal
 
 # Options of these types are remembered once checked, for loops that score batch after batch. They
-# are immutable; floats are excluded because 0.0 == -0.0.
+# are immutable; floats are excluded because 0.0 == -0.0. Spark cannot send lru_cache to its workers.
+MOST_REMEMBERED = 256
 _REMEMBERED_TYPES = {str, int, bool, type(None)}
+_REMEMBERED: dict[tuple[Any, ...], "Options"] = {}
 
 # Where to find arguments that people try on other methods: hints for errors about unknown options.
 ELSEWHERE = {
@@ -2219,9 +2221,14 @@ class Options:
     @classmethod
     def parse(cls, **given: Any) -> "Options":
         """Check the options of `compute`; None means the convention's choice."""
-        if _REMEMBERED_TYPES.issuperset(map(type, given.values())):
-            return _remembered_options(**given)
-        return _parsed_options(**given)
+        if not _REMEMBERED_TYPES.issuperset(map(type, given.values())):
+            return _parsed_options(**given)
+        key = tuple((name, type(value), value) for name, value in given.items())
+        if key not in _REMEMBERED:
+            if len(_REMEMBERED) >= MOST_REMEMBERED:
+                _REMEMBERED.clear()
+            _REMEMBERED[key] = _parsed_options(**given)
+        return _REMEMBERED[key]
 
     @classmethod
     def for_method(
@@ -2370,9 +2377,6 @@ def _parsed_options(**given: Any) -> Options:
     if options.engine == "sklearn":
         _refuse_what_sklearn_lacks(values, options)
     return options
-
-
-_remembered_options = lru_cache(maxsize=256, typed=True)(_parsed_options)
 
 
 def _setting(name: str, value: Any) -> str:

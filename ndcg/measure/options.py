@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache, partial
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, Generic, Literal, SupportsIndex, TypedDict, TypeVar, Unpack, cast
 
@@ -31,8 +31,10 @@ CUTOFFS = mark("cutoffs", said="None for the whole list, or a list of these")
 LONGEST_IDEAL = 10**6  # the most documents in a full ideal
 
 # Options of these types are remembered once checked, for loops that score batch after batch. They
-# are immutable; floats are excluded because 0.0 == -0.0.
+# are immutable; floats are excluded because 0.0 == -0.0. Spark cannot send an lru_cache to workers.
+MOST_REMEMBERED = 256
 _REMEMBERED_TYPES = {str, int, bool, type(None)}
+_REMEMBERED: dict[tuple[Any, ...], "Options"] = {}
 
 # Where to find arguments that people try on other methods: hints for errors about unknown options.
 ELSEWHERE = {
@@ -148,9 +150,14 @@ class Options:
     @classmethod
     def parse(cls, **given: Any) -> "Options":
         """Check the options of `compute`; None means the convention's choice."""
-        if _REMEMBERED_TYPES.issuperset(map(type, given.values())):
-            return _remembered_options(**given)
-        return _parsed_options(**given)
+        if not _REMEMBERED_TYPES.issuperset(map(type, given.values())):
+            return _parsed_options(**given)
+        key = tuple((name, type(value), value) for name, value in given.items())
+        if key not in _REMEMBERED:
+            if len(_REMEMBERED) >= MOST_REMEMBERED:
+                _REMEMBERED.clear()
+            _REMEMBERED[key] = _parsed_options(**given)
+        return _REMEMBERED[key]
 
     @classmethod
     def for_method(
@@ -299,9 +306,6 @@ def _parsed_options(**given: Any) -> Options:
     if options.engine == "sklearn":
         _refuse_what_sklearn_lacks(values, options)
     return options
-
-
-_remembered_options = lru_cache(maxsize=256, typed=True)(_parsed_options)
 
 
 def _setting(name: str, value: Any) -> str:

@@ -699,8 +699,8 @@ def test_spark_excludes_the_rows_of_another_frame(ndcg: Metric) -> None:
     of_integers = session.createDataFrame([("q1", 1)], "user string, item int")
     of_fractions = session.createDataFrame([(1.5, "a")], "user double, item string")
     for exclude, place in (
-        (pairs(EXCLUDE), "must be a Spark DataFrame"),
-        (renamed, "must have one column 'item',"),
+        (pairs(EXCLUDE), "must be a Spark DataFrame;"),
+        (renamed, "document"),
         (of_integers, "column 'item'"),
         (of_fractions, "column 'user'"),
     ):

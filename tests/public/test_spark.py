@@ -223,7 +223,7 @@ def test_documents_to_exclude_have_the_names_of_tables(ndcg: evaluate.Metric) ->
         ndcg.compute(**tables, exclude=other)
     with refusal("exclude", "column 'query'"):
         ndcg.compute(**tables, exclude=frame_of([(1, "x")], "query int, document string"))
-    with refusal("exclude", "must be a Spark DataFrame,"):
+    with refusal("exclude", "must be a Spark DataFrame;"):
         ndcg.compute(**tables, exclude={"a": ["x"]})
 
 
@@ -311,7 +311,7 @@ def test_ids_may_be_dates(ndcg: evaluate.Metric) -> None:
     )
     run, qrels = dates.drop("relevance"), dates.drop("score")
     assert ndcg.compute(predictions=run, references=qrels)["nDCG"] == pytest.approx(expected)
-    with refusal("query_ids are date in the predictions and string in the references;"):
+    with refusal("references", "column 'query'"):
         ndcg.compute(predictions=run, references=texts.drop("score"))
 
 
@@ -532,7 +532,7 @@ def test_columns_may_have_any_name(ndcg: evaluate.Metric, table: pa.Table, frame
 def test_only_a_dataframe_with_distinct_column_names_is_accepted(
     ndcg: evaluate.Metric, frame: Any
 ) -> None:
-    with refusal("df must be a Spark DataFrame;"):
+    with refusal("df", "must be a Spark DataFrame;"):
         ndcg.compute_spark([1], **COLUMNS)
     twice = frame.select("*", frame[COLUMNS["prediction"]])
     with pytest.raises(ValueError, match="prediction must name one column of the DataFrame"):
