@@ -2102,7 +2102,7 @@ CUTOFFS = mark("cutoffs", said="None for the whole list, or a list of these")
 LONGEST_IDEAL = 10**6  # the most documents in a full ideal
 
 # Options of these types are remembered once checked, for loops that score batch after batch. They
-# are immutable; floats are excluded because 0.0 == -0.0. Spark cannot send lru_cache to its workers.
+# are immutable; floats are excluded because 0.0 == -0.0. Spark cannot send an lru_cache to workers.
 MOST_REMEMBERED = 256
 _REMEMBERED_TYPES = {str, int, bool, type(None)}
 _REMEMBERED: dict[tuple[Any, ...], "Options"] = {}
@@ -23175,7 +23175,7 @@ def queries_of_frame(
     if "query" not in given:
         raise ValueError("query must name the column of query ids if each row is a document")
     if not has_documents and (exclude is not None or ties == "docid"):
-        needs = f"{mark('ties', 'docid')} and exclude need the ids of documents"
+        needs = f"exclude and {mark('ties', 'docid')} need the ids of documents"
         raise InputError(f"{needs}: name their column as document")
     _refuse_order(ties)
     if exclude is not None:

@@ -57,7 +57,7 @@ def queries_of_frame(
     if "query" not in given:
         raise ValueError("query must name the column of query ids if each row is a document")
     if not has_documents and (exclude is not None or ties == "docid"):
-        needs = f"{mark('ties', 'docid')} and exclude need the ids of documents"
+        needs = f"exclude and {mark('ties', 'docid')} need the ids of documents"
         raise InputError(f"{needs}: name their column as document")
     _refuse_order(ties)
     if exclude is not None:
