@@ -58,7 +58,8 @@ def _refuse_rows(rows: NDArray[Any], others: NDArray[Any]) -> None:
     if (pairs == other_pairs).all():
         are_rows |= len(pairs) >= 5  # hardly by chance
     else:
-        are_rows |= np.count_nonzero(rows[:, 2:] % 1) > len(rows) / 2  # mostly fractions
+        values = rows[:, 2:]
+        are_rows |= np.count_nonzero(values != np.trunc(values)) > len(rows) / 2  # mostly fractions
         users, other_users = np.unique(pairs[:, 0]), np.unique(other_pairs[:, 0])
         are_rows &= len(users) < len(pairs) and np.array_equal(users, other_users)
     if are_rows:
