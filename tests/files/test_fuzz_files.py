@@ -143,12 +143,11 @@ def slow_read_or_time(content: bytes, kind: str, longest: int) -> Mapping | Faul
     """As `slow_read`, but the first rows of qrels may end in times, which are no relevances."""
     side = slow_read(content, kind, longest)
     rows = list(filter(lambda cells: len(cells) > 2, map(cells_of, content.split(b"\n"))))
-    # In three columns, "0" is a document.
-    have_iterations = all(len(cells) != 3 and cells[1] in (b"0", b"Q0") for cells in rows)
-    if kind == "run" or have_iterations:
+    if kind == "run" or {cells[1] for cells in rows} <= {b"0", b"Q0"}:
         return side
     are_times = [re.fullmatch(rb"[0-9]{9,}(\.0*)?", cells[-1]) is not None for cells in rows]
-    if isinstance(side, Fault) and any(are_times):
+    # A line that is too long is cut, perhaps within a number.
+    if isinstance(side, Fault) and (any(are_times) or "is longer than" in side.words):
         return Fault(None, (*side.words, "ends in a time"))
     return Fault(None, ("ends in a time",)) if all(are_times) else side
 

@@ -150,6 +150,11 @@ def test_what_is_no_ranking_is_refused_with_what_is_there(
     assert said.value.argument == argument  # type: ignore[attr-defined]
 
 
+def test_rows_of_three_scores_may_hold_infinity() -> None:
+    run = [[0, 1, -math.inf], [0, 0, 0]]
+    assert compute(predictions=run, references=[[0, 1, 0], [0, 0, 0]]) == {"nDCG": 0.5}
+
+
 def test_a_table_beside_columns_is_refused_with_both_as_tables() -> None:
     run, qrels = as_table(RUN, "run"), as_table(QRELS, "qrels")
     with refusal("predictions"):
