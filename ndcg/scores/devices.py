@@ -8,6 +8,7 @@ and the position.
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
+from types import NoneType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ from ..inputs.columns import offsets_of
 from ..inputs.reading import Inputs
 from ..measure.messages import mark, warn
 from ..measure.options import Options
-from ..measure.tensors import measure_tensors
+from ..measure.tensors import UndecidedError, measure_tensors
 from .doubts import COMPARED, doubt_if_swapped
 
 if TYPE_CHECKING:
@@ -77,13 +78,12 @@ def measure_on_device(
     """
     tensors = [inputs.predictions, inputs.references]
     tensors += [side for side in (inputs.query_ids, mask) if side is not None]
-    devices = set(map(accelerator_of, tensors))
-    if None in devices or len(devices) > 1 or not _can_score(inputs, options, tensors):
+    if None in map(accelerator_of, tensors) or not _can_score(inputs, options, tensors):
         return None
     import torch
 
     # The host may have the memory that the device lacks.
-    with suppress(torch.cuda.OutOfMemoryError), torch.no_grad():
+    with suppress(torch.cuda.OutOfMemoryError, UndecidedError), torch.no_grad():
         return _measured(_placed(inputs, mask, options), options)
     return None
 
@@ -94,11 +94,12 @@ def _can_score(inputs: Inputs, options: Options, tensors: list[Any]) -> bool:
     They have a row per query and a column per document or, with query ids, a row per document.
     """
     score = inputs.predictions
-    shapes = {tensor.shape for tensor in tensors}
-    if len(shapes) > 1 or score.numel() < ON_DEVICE_FROM:
+    places = {(accelerator_of(tensor), tensor.shape) for tensor in tensors}
+    if len(places) > 1 or score.numel() < ON_DEVICE_FROM:
         return False
     # A device knows documents by their positions, and queries by their order.
-    if inputs.document_ids is not None or inputs.exclude is not None or options.ties == "docid":
+    has_ids = set(map(type, (inputs.document_ids, inputs.exclude))) != {NoneType}
+    if has_ids or options.ties == "docid":
         return False
     if isinstance(inputs.sample_weight, Mapping) or abs(options.ignore_index or 0) > 2**53:
         return False
@@ -115,8 +116,8 @@ def _type(values: Any) -> str:
     return str(values.dtype).removeprefix("torch.")
 
 
-def _placed(inputs: Inputs, mask: Any, options: Options) -> Placed | None:
-    """Return the rankings of tensors; None if the mask is no mask."""
+def _placed(inputs: Inputs, mask: Any, options: Options) -> Placed:
+    """Return the rankings of tensors."""
     score, relevance = inputs.predictions, inputs.references
     if options.score_order != "descending":
         score = -score  # inf, of a document that was not retrieved, becomes -inf
@@ -133,7 +134,7 @@ def _placed(inputs: Inputs, mask: Any, options: Options) -> Placed | None:
         kept = mask != 0
         # Numbers other than 0 and 1 are an error, which the host raises.
         if (kept != mask).any():
-            return None
+            raise UndecidedError
     return Placed(relevance, score, _without_padding(relevance, kept, options.ignore_index))
 
 
@@ -147,23 +148,21 @@ def _without_padding(relevance: Any, kept: Any, ignore_index: float | None) -> A
     return is_document if kept is None else kept & is_document
 
 
-def _measured(rankings: Placed | None, options: Options) -> dict[str, NDArray[np.float64]] | None:
-    """Return the values of queries, copied to the host; None as in `measure_on_device`."""
+def _measured(rankings: Placed, options: Options) -> dict[str, NDArray[np.float64]]:
+    """Return the values of queries, copied to the host."""
     import torch
 
-    if rankings is None:
-        return None
     relevance, score, kept, offsets, order = rankings
     measured = measure_tensors(
         relevance, score, offsets, judged=kept, retrieved=kept, **options.scoring
     )
     if measured is None:
-        return None
+        raise UndecidedError
     values = torch.stack([measured[measure][row] for _, measure, row in options.results])
     if options.missing != "empty":
         ranked = rankings.ranked()
         if options.missing == "raise" and not ranked.all():
-            return None
+            raise UndecidedError
         values.masked_fill_(~ranked, np.nan)
     if order is not None:
         values = values[:, order]
