@@ -43,12 +43,7 @@ def doubts_about(part: Rankings, options: Options) -> Iterator[str]:
     """
     sentences = [*part.doubts]
     if not options.is_order_given:
-        # The first score tells nearly always.
-        if len(part.score) > 0 and float(part.score[0]) % 1 == 0:
-            retrieved, judged = part.sides(slice(COMPARED))
-            rows = np.flatnonzero(retrieved & judged)
-            sentences.append(doubt_if_swapped(part.score[rows], part.relevance[rows]))
-        sentences.append(doubt_about_order(part))
+        sentences += [_doubt_about_sides(part), doubt_about_order(part)]
     if options.ignore_index is not None:
         sentences.append(_doubt_about_padding(part, options.ignore_index))
     if part.judged is None and part.retrieved is None and len(part.score) >= MANY_DOCUMENTS:
@@ -56,6 +51,16 @@ def doubts_about(part: Rankings, options: Options) -> Iterator[str]:
     # Rankings with ids are read in one part.
     sentences.append(part.unmatched or _doubt_about_missing(part, options))
     yield from filter(None, sentences)
+
+
+def _doubt_about_sides(part: Rankings) -> str:
+    """Return what a warning says about sides that may be swapped, by the first documents."""
+    # The first score tells nearly always.
+    if float(next(iter(part.score), 0)) % 1 != 0:
+        return ""
+    retrieved, judged = part.sides(slice(COMPARED))
+    rows = np.flatnonzero(retrieved & judged)
+    return doubt_if_swapped(part.score[rows], part.relevance[rows])
 
 
 def _doubt_about_missing(part: Rankings, options: Options) -> str:
@@ -84,8 +89,7 @@ def _doubts_about_full_lists(part: Rankings, options: Options) -> Iterator[str]:
         return
     if not options.is_order_given:
         yield _doubt_about_ids(part)
-    if options.ignore_index is None:
-        yield _doubt_about_zeros(part)
+    yield _doubt_about_zeros(part)
 
 
 def sentence_on_missing(missing: int, queries: int) -> str:
