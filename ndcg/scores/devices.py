@@ -97,9 +97,9 @@ def _can_score(inputs: Inputs, options: Options, tensors: list[Any]) -> bool:
     places = {(accelerator_of(tensor), tensor.shape) for tensor in tensors}
     if len(places) > 1 or score.numel() < ON_DEVICE_FROM:
         return False
-    # A device knows documents by their positions, and queries by their order.
-    has_ids = set(map(type, (inputs.document_ids, inputs.exclude))) != {NoneType}
-    if has_ids or options.ties == "docid":
+    # A device knows documents by their positions, queries by their order, and no labels.
+    others = (inputs.document_ids, inputs.exclude, options.labels)
+    if set(map(type, others)) != {NoneType} or options.ties == "docid":
         return False
     if isinstance(inputs.sample_weight, Mapping) or abs(options.ignore_index or 0) > 2**53:
         return False

@@ -158,6 +158,7 @@ WEIGHTS = {query: 1.0 + query % 5 for query in flat()["query_ids"].unique().toli
             {},
         ),
         ("padding beyond 2**53", rows(), {"ignore_index": 2**60}),
+        ("gains by label, not from 0", rows(), {"gain": {-1: 0, 0: 1, 1: 2.5, 2: 4, 3: 9}}),
     ],
 )
 def test_the_host_scores_what_a_device_cannot(
