@@ -453,11 +453,9 @@ def whole(name: str, value: Any, least: int, most: float = math.inf) -> int:
 def _refuse_endless_ideal(cutoffs: Sequence[int | None], setting: str) -> None:
     """Raise an error for cutoffs at which an ideal of k documents is infinite or too large."""
     longest = max(cutoffs, key=lambda k: k or math.inf)
-    reason = f"for {setting}, since its ideal has k documents"
-    if longest is None:
-        raise InputError(f"{mark('k')} must be given {reason}")
-    if longest > LONGEST_IDEAL:
-        raise must_be("k", f"at most {LONGEST_IDEAL:,} {reason}", longest)
+    if not real(longest) <= LONGEST_IDEAL:
+        allowed = f"given for {setting} and at most {LONGEST_IDEAL:,}"
+        raise must_be("k", f"{allowed}, since its ideal has k documents", longest)
 
 
 def refuse_unknown(
@@ -483,14 +481,13 @@ def _unknown_option(name: str, method: Callable[..., Any], lacks: Sequence[str])
 
 def _refuse_what_sklearn_lacks(values: Mapping[str, Any], options: Options) -> None:
     """Raise an error for an option that is set and that scikit-learn's ndcg_score lacks."""
-    for name, value in values.items():
-        if name in ("k", "ignore_ties", "engine"):
-            continue
-        usual: Any = ("nDCG",) if name == "measures" else OPTIONS[name].default
+    usual = {name: option.default for name, option in OPTIONS.items()} | {"measures": ("nDCG",)}
+    for name in values.keys() - {"k", "ignore_ties", "engine"}:
+        value = values[name]
         # An option whose default is the convention's choice has no usual value.
         is_set = value is not None
-        if usual is not None:
-            is_set = getattr(options, name, value) != usual
+        if usual[name] is not None:
+            is_set = getattr(options, name, value) != usual[name]
         if is_set:
             raise InputError(
                 f"{mark('engine', 'sklearn')}: sklearn.metrics.ndcg_score has no option {name}; "
@@ -534,12 +531,12 @@ def _with_cutoffs(
 
 
 def _measure(name: Any) -> str:
-    if not isinstance(name, str) or "@" not in name:
-        in_trec_eval = re.fullmatch(r"'ndcg_cut[._]([0-9]+)'", shown(name))
-        if in_trec_eval:
-            raise InputError(f"{name} is nDCG@{in_trec_eval[1]} here", "measures")
+    in_trec_eval = re.fullmatch(r"ndcg_cut[._]([0-9]+)", str(name))
+    if in_trec_eval:
+        raise InputError(f"{name} is nDCG@{in_trec_eval[1]} here", "measures")
+    measure, at, cutoff = str(name).partition("@")
+    if not at:
         return choice("measures", name, MEASURES)
-    measure, _, cutoff = name.partition("@")
     # More digits than 18 do not fit into 64 bits, and Python refuses to read thousands.
     if not re.fullmatch("0*[1-9][0-9]{0,17}", cutoff):
         raise InputError(
@@ -595,8 +592,8 @@ def _gain(value: Any) -> Gain | Labels:
     return cast(Gain, _word_list_or_function("gain", value, tuple(GAINS), listed))
 
 
-def _gains_by_label(given: Mapping[Any, Any]) -> Gain | Labels:
-    """Return gains by label: as a list if the labels are the numbers 0, 1, 2, ..."""
+def _gains_by_label(given: Mapping[Any, Any]) -> Labels:
+    """Return gains by label."""
     gains: dict[str | float, float] = {}
     for label, gain in given.items():
         if not isinstance(label, (str, bool, np.bool_)) and not _is_finite(label):
@@ -615,9 +612,6 @@ def _gains_by_label(given: Mapping[Any, Any]) -> Gain | Labels:
         raise InputError(f"{mark('gain')} is empty; give the gains of labels")
     # Numbers come first, since they do not compare with text.
     in_order = sorted(gains, key=lambda label: (isinstance(label, str), label))
-    has_text = any(isinstance(label, str) for label in given)
-    if not has_text and in_order == [*range(len(gains))]:
-        return np.array([gains[label] for label in in_order])
     return Labels(tuple((label, gains[label]) for label in in_order))
 
 
