@@ -4,10 +4,14 @@ import csv
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from itertools import chain
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
 
 from ..inputs.fields import (
     VALUE,
@@ -20,12 +24,15 @@ from ..inputs.fields import (
 from ..inputs.no_rankings import beside_ranks
 from ..inputs.roles import columns_of_table
 from ..measure.labels import number_of_text
-from ..measure.messages import brief, shown
+from ..measure.messages import brief, mark, shown
+from ..measure.ties import Mask
 from .content import NO_TEXT, NOT_UTF_8, NUMBER, NUMERAL, delimiter_of, shown_cell
-from .letor import is_row_of_letor
-from .parts import ReadRequest
+from .letor import as_qrels, is_row_of_letor, no_row
+from .parts import ReadRequest, faulty_rows
 
 TIME = re.compile(rb"[0-9]{9,}(?:\.0*)?")  # in seconds since 1970, from 1973 on
+FLAG = re.compile(rb"(?i)\b(?:true|false)\b")
+COMMENT = re.compile(rb"#[^\n]*")
 REPLACED = "\ufffd"  # what stands for bytes that are not UTF-8
 FIRST_LINES = 100  # where the first row of a table is looked for, as an example in errors
 THOUSANDS = re.compile(r"[1-9][0-9]{0,2}\.[0-9]{3}")
@@ -39,7 +46,7 @@ RATINGS = (
 
 
 class Layout(NamedTuple):
-    """How to split the lines of a file, and which columns to read."""
+    """How to split the lines of a file, and which columns to read: here of CSV or TSV."""
 
     kind: str
     names: Sequence[str]
@@ -54,9 +61,9 @@ class Layout(NamedTuple):
     counted: str = ""
 
     @property
-    def is_trec(self) -> bool:
-        """Whether columns have spaces between them, and no names."""
-        return self.delimiter == " "
+    def quote(self) -> Any:
+        """The character around a cell that holds delimiters, as Arrow knows it."""
+        return '"'
 
     @property
     def words(self) -> str:
@@ -67,6 +74,98 @@ class Layout(NamedTuple):
     def padding(self) -> str:
         """The characters around a cell of CSV or TSV that are not part of it."""
         return " \t".replace(self.delimiter, "")
+
+    def begins_at(self, first: re.Match[bytes]) -> int:
+        """Return where the rows begin, of which the first line was matched."""
+        return first.end()
+
+    def notice(self, lines: Sequence[bytes]) -> tuple[str, Sequence[bytes]]:
+        """Return what a warning says about the first lines, and the rows among them."""
+        return _doubt_about_thousands(lines[1:], self), lines[1:]
+
+    def plain(self, text: bytes) -> tuple[bytes, bool]:
+        """Return lines as they are parsed, and whether some of them may be no rows."""
+        return text, _are_adjacent(np.frombuffer(text, np.uint8) == ord("\n"))
+
+    def is_comment(self, line: bytes) -> bool:
+        """Return whether a line is no row."""
+        return False
+
+    def rows(self, text: bytes) -> bytes:
+        """Return lines as rows that have these columns."""
+        return text
+
+    def has_flags(self, text: bytes) -> bool:
+        """Return whether values may be true or false, as pandas writes them."""
+        return FLAG.search(text) is not None
+
+    def cells(self, row: str) -> list[str]:
+        """Return the cells of a row."""
+        return cells_of(row, self.delimiter)
+
+    def faults(self, table: pa.Table) -> Mask:
+        """Return which rows lack an id, or have no finite number."""
+        return faulty_rows(table)
+
+    def problem_in(self, row: bytes) -> str:
+        """Return the error in a row that has no cells; empty if it has some."""
+        if row.count(b'"') % 2 == 0:
+            return ""
+        problem = "has a quoted cell that continues on the next line"
+        call = f"pandas.read_csv(path, sep={self.delimiter!r})"
+        hint = f"put each row on a single line{mark('pandas', said=call, before=', or give ')}"
+        return f"{problem}; {hint}"
+
+
+class Trec(Layout):
+    """A layout of TREC: columns have spaces between them, and no names."""
+
+    @property
+    def quote(self) -> Any:
+        """False: a quote is a character of an id."""
+        return False
+
+    def begins_at(self, first: re.Match[bytes]) -> int:
+        """Return 0: even a line that looks like a comment may be a row."""
+        return 0
+
+    def notice(self, lines: Sequence[bytes]) -> tuple[str, Sequence[bytes]]:
+        """Return no warning, and the rows among the first lines with one space between cells."""
+        cells_of_rows = list(filter(self.is_row, map(cells_of_trec, lines)))
+        _refuse_spaces_in_ids(cells_of_rows)
+        if self.kind == "qrels":
+            _refuse_no_qrels(cells_of_rows)
+        return "", list(map(b" ".join, cells_of_rows))
+
+    def plain(self, text: bytes) -> tuple[bytes, bool]:
+        """Return lines with one space between columns, and whether some of them may be no rows."""
+        text = text.replace(b"\t", b" ").rstrip(b" ")
+        has_blanks = _are_adjacent(np.frombuffer(text, np.uint8) <= ord(" "))
+        if has_blanks:
+            text = _with_single_spaces(text)
+        # Searching for two bytes is slow.
+        has_comments = b"#" in text and b"\n#" in b"\n" + text
+        return text, has_blanks or has_comments
+
+    def is_comment(self, line: bytes) -> bool:
+        """Return whether a line begins with #, and not because that is how its query begins."""
+        return line.startswith(b"#") and not self.is_row(line.split(b" "))
+
+    def has_flags(self, text: bytes) -> bool:
+        """Return False: values are numbers."""
+        return False
+
+    def cells(self, row: str) -> list[str]:
+        """Return the cells of a row with one space between columns."""
+        return row.split(" ")
+
+    def faults(self, table: pa.Table) -> Mask:
+        """Return which rows have no finite number: between spaces, ids are never empty."""
+        return np.asarray(~np.isfinite(table["value"]))
+
+    def problem_in(self, row: bytes) -> str:
+        """Return nothing: a row may begin and end anywhere."""
+        return ""
 
     def fits(self, cells: Sequence[bytes]) -> bool:
         """Return whether a line of TREC has this layout, apart from its numbers."""
@@ -83,20 +182,52 @@ class Layout(NamedTuple):
         return NUMBER.fullmatch(cells[self.at[2]]) is not None
 
 
-RUN = Layout(
-    "run", ("query", "Q0", "document", "rank", "score", "tag"), " ", (0, 2, 4), "a run has"
-)
-QRELS = Layout(
-    "qrels", ("query", "iteration", "document", "relevance"), " ", (0, 2, 3), "qrels have"
-)
-PLAIN_QRELS = Layout("qrels", ("query", "document", "relevance"), " ", (0, 1, 2))._replace(
+class Letor(Trec):
+    """Rows of LETOR, or scores, one a line, which become triples of TREC."""
+
+    def plain(self, text: bytes) -> tuple[bytes, bool]:
+        """Return lines without comments, and whether some of them may be no rows."""
+        return super().plain(COMMENT.sub(b"", text))
+
+    def rows(self, text: bytes) -> bytes:
+        """Return lines as triples."""
+        return as_qrels(text, self.kind)
+
+    def problem_in(self, row: bytes) -> str:
+        """Return the error in a line that is no such row."""
+        return no_row(row, self.kind) if self.rows(row) == row else ""
+
+
+def _are_adjacent(mask: Mask) -> bool:
+    """Return whether two bytes in a row are marked, or the first one.
+
+    Comparing neighbors by NumPy is faster than a search for two bytes.
+    """
+    mask = np.concatenate([[True], mask])
+    return bool((mask[1:] & mask[:-1]).any())
+
+
+def _with_single_spaces(text: bytes) -> bytes:
+    """Return text with one space between the columns, and none around a line."""
+    while b"  " in text:
+        text = text.replace(b"  ", b" ")
+    return text.replace(b" \n", b"\n").replace(b"\n ", b"\n").strip(b" ")
+
+
+RUN = Trec("run", ("query", "Q0", "document", "rank", "score", "tag"), " ", (0, 2, 4), "a run has")
+QRELS = Trec("qrels", ("query", "iteration", "document", "relevance"), " ", (0, 2, 3), "qrels have")
+PLAIN_QRELS = Trec("qrels", ("query", "document", "relevance"), " ", (0, 1, 2))._replace(
     subject="the first line has"
 )
-PAIRS = Layout("exclude", ("query", "document"), " ", (0, 1), "ids alone are")
-LAYOUTS = {"run": (RUN,), "qrels": (QRELS, PLAIN_QRELS), "exclude": (PAIRS,)}
+PAIRS = Trec("exclude", ("query", "document"), " ", (0, 1), "ids alone are")
+LAYOUTS: dict[str, tuple[Trec, ...]] = {
+    "run": (RUN,),
+    "qrels": (QRELS, PLAIN_QRELS),
+    "exclude": (PAIRS,),
+}
 # The layouts of the other side, by the number of columns.
 OTHER_SIDE = {len(QRELS.names): (RUN,), len(RUN.names): (QRELS, PLAIN_QRELS)}
-TRIPLES = PLAIN_QRELS._replace(counted="document")
+TRIPLES = Letor(*PLAIN_QRELS)._replace(counted="document")
 LETOR = {
     "run": TRIPLES._replace(kind="run", form="scores, one a line"),
     "qrels": TRIPLES._replace(form="LETOR"),
@@ -113,18 +244,18 @@ def cells_of_trec(line: bytes) -> list[bytes]:
 
 
 def cells_of(row: str, delimiter: str) -> list[str]:
-    """Return the cells of a row, of CSV or TSV without the spaces around them."""
-    if delimiter == " ":
-        return row.split(" ")
+    """Return the cells of a row of CSV or TSV, without the spaces around them."""
     (cells,) = csv.reader([row], delimiter=delimiter, skipinitialspace=True)
     return [cell.strip(" \t") for cell in cells]
 
 
-def cells_in(rows: Iterable[bytes], delimiter: str, at: Sequence[int]) -> Iterator[list[str]]:
+def cells_in(
+    rows: Iterable[bytes], cells_of_row: Callable[[str], list[str]], at: Sequence[int]
+) -> Iterator[list[str]]:
     """Yield the cells of some rows in some columns, as far as they can be read."""
     for row in rows:
         with suppress(csv.Error, IndexError):  # parsing raises the error
-            cells = cells_of(row.decode("utf-8", "replace"), delimiter)
+            cells = cells_of_row(row.decode("utf-8", "replace"))
             yield [cells[column] for column in at]
 
 
@@ -135,7 +266,7 @@ def layout_of(line: bytes, rows: bytes, path: str, request: ReadRequest) -> Layo
     """Return the layout of a file with this first line, and these rows after it."""
     kind = request.names.kind
     standard = LAYOUTS[kind]
-    if any(mark in line for mark in NO_TEXT):
+    if any(character in line for character in NO_TEXT):
         return standard[0]  # the line itself is refused later, not its columns
     if request.format in (None, "letor") and is_row_of_letor(line, kind):
         return LETOR[kind]
@@ -182,7 +313,8 @@ def _named_layout(
 
     def examples() -> dict[str, str | None]:
         lines = rows.split(b"\n", FIRST_LINES)[:FIRST_LINES]
-        first = next(cells_in(lines, delimiter, range(len(names))), [])
+        read = partial(cells_of, delimiter=delimiter)
+        first = next(cells_in(lines, read, range(len(names))), [])
         return {**dict.fromkeys(names), **dict(zip(names, first, strict=False))}
 
     try:
@@ -219,21 +351,13 @@ def notice_of(lines: Sequence[bytes], layout: Layout, request: ReadRequest) -> t
     Raises:
         ValueError: ids have spaces, or qrels end in a time or in a rank.
     """
-    doubt, rows = "", lines[1:]
-    if layout.is_trec:
-        cells_of_rows = list(filter(layout.is_row, map(cells_of_trec, lines)))
-        _refuse_spaces_in_ids(cells_of_rows)
-        if layout.kind == "qrels":
-            _refuse_no_qrels(cells_of_rows)
-        rows = list(map(b" ".join, cells_of_rows))
-    else:
-        doubt = _doubt_about_thousands(rows, layout)
+    doubt, rows = layout.notice(lines)
     rank = column_of_ranks(layout.names, layout.fields, request.names)
     if not rank:
         return doubt, False
     position = layout.names.index(rank["rank"])
     at = [layout.at[0], [*layout.at, position][2], position]  # ranks are scores if there are none
-    cells = list(cells_in(rows, layout.delimiter, at))
+    cells = list(cells_in(rows, layout.cells, at))
     queries = [query for query, _, _ in cells]
     scores = [number_of_text(score) for _, score, _ in cells]
     ranks = [number_of_text(rank) for _, _, rank in cells]
@@ -246,7 +370,7 @@ def _doubt_about_thousands(rows: Sequence[bytes], layout: Layout) -> str:
 
     A program that writes three decimals writes 980.000, and one that leaves out zeros writes 1.34.
     """
-    cells = list(chain.from_iterable(cells_in(rows, layout.delimiter, layout.at[2:])))
+    cells = list(chain.from_iterable(cells_in(rows, layout.cells, layout.at[2:])))
     with_point = [cell for cell in cells if "." in cell]
     hundreds = next(filter(HUNDREDS.fullmatch, cells), None)
     if not with_point or hundreds is None or not all(map(THOUSANDS.fullmatch, with_point)):

@@ -35,17 +35,14 @@ from .layouts import (
     RUN,
     Layout,
     cells_in,
-    cells_of,
     layout_of,
     notice_of,
 )
-from .letor import as_qrels, no_row
 from .parts import (
     ROWS,
     FilePart,
     ReadRequest,
     fault_of,
-    faulty_rows,
     id_table,
     numerals,
     parts_in_threads,
@@ -55,8 +52,6 @@ SAMPLE = 100  # lines
 FIRST_LINE = re.compile(rb"(?:[ \t\r]*(?:#[^\n]*)?\n)*+([ \t\r]*[^ \t\r\n#][^\n]*)\n?")
 # A cell with the spaces around its quotes, and with its end.
 CELL = r'[{1}]*+(?:("(?:[^"\n]|"")*+")[{1}]*+(?=[{0}\n]|\Z)|([^{0}\n]*+))([{0}\n]|\Z)'
-FLAG = re.compile(rb"(?i)\b(?:true|false)\b")
-COMMENT = re.compile(rb"#[^\n]*")
 EXTRA = re.compile(rb"(?m)^((?:[^ \n]+ ){5}[^ \n]+) .*$")  # the text after the tag of a run
 
 
@@ -74,16 +69,16 @@ def from_lines(
     while first is None and (chunk := next(chunks, b"")):
         head += chunk
         first = FIRST_LINE.match(head)
-    layout = LAYOUTS[request.names.kind][0]
+    layout: Layout = LAYOUTS[request.names.kind][0]
     before = 1  # lines are counted from 1
     notice, has_ranks = "", False
     if first is not None:
         layout = layout_of(first[1].removesuffix(b"\r"), head[first.end() :], path, request)
         lines = head[first.start(1) :].split(b"\n", SAMPLE)[:SAMPLE]
         notice, has_ranks = notice_of(lines, layout, request)
-        if not layout.is_trec:
-            before += head.count(b"\n", 0, first.end())
-            head = head[first.end() :]
+        begin_of_rows = layout.begins_at(first)
+        before += head.count(b"\n", 0, begin_of_rows)
+        head = head[begin_of_rows:]
     parse = partial(_parse_lines, layout=layout, labels=request.names.labels)
     begin = FilePart(ROWS.empty_table(), before, notice=notice, has_ranks=has_ranks)
     return "line {}", chain([begin], parts_in_threads(pool, parse, chain([head], chunks)))
@@ -102,7 +97,7 @@ def _parse_lines(chunk: bytes, layout: Layout, labels: Labels | None) -> FilePar
         rows = text.removesuffix(b"\n").split(b"\n")
         table = _parseable(rows, layout, labels)
         count = len(rows)
-    faults = ~np.isfinite(table["value"]) if layout.is_trec else faulty_rows(table)
+    faults = layout.faults(table)
     if faults.any():
         table = table[: int(faults.argmax())]
     if len(table) < count:
@@ -140,19 +135,13 @@ def _plain_lines(text: bytes, layout: Layout) -> _PlainLines:
         text = text.replace(b"\r\n", b"\n").removesuffix(b"\r")
     text, problem = _before_no_text(text)
     span = _number_of_lines(text)
-    if layout.counted:
-        text = COMMENT.sub(b"", text)
-    if layout.is_trec:
-        text = text.replace(b"\t", b" ").rstrip(b" ")
-    has_blanks = _has_blanks(text, layout)
-    if has_blanks and layout.is_trec:
-        text = _with_single_spaces(text)
-    if not has_blanks and not _has_comments(text, layout):
+    text, is_mixed = layout.plain(text)
+    if not is_mixed:
         return _PlainLines(text, span, None, problem)
     rows: list[bytes] = []
     numbers: list[int] = []
     for number, line in enumerate(text.removesuffix(b"\n").split(b"\n")):
-        if line and not _is_comment(line, layout):
+        if line and not layout.is_comment(line):
             rows.append(line)
             numbers.append(number)
     return _PlainLines(b"\n".join(rows), span, np.array([*numbers, span], np.int64), problem)
@@ -164,15 +153,6 @@ def _number_of_lines(text: bytes) -> int:
     if text and not text.endswith(b"\n"):
         count += 1
     return count
-
-
-def _has_blanks(text: bytes, layout: Layout) -> bool:
-    """Return whether text has empty lines, or of TREC spaces to spare."""
-    # Comparing neighbors by NumPy is faster than a search for two bytes.
-    characters = np.frombuffer(text, np.uint8)
-    is_end = characters <= ord(" ") if layout.is_trec else characters == ord("\n")
-    is_end = np.concatenate([[True], is_end])
-    return bool((is_end[1:] & is_end[:-1]).any())
 
 
 def _before_no_text(text: bytes) -> tuple[bytes, str]:
@@ -193,41 +173,21 @@ def _before_no_text(text: bytes) -> tuple[bytes, str]:
     return text, problem
 
 
-def _with_single_spaces(text: bytes) -> bytes:
-    """Return text with one space between the columns, and none around a line."""
-    while b"  " in text:
-        text = text.replace(b"  ", b" ")
-    return text.replace(b" \n", b"\n").replace(b"\n ", b"\n").strip(b" ")
-
-
-def _is_comment(line: bytes, layout: Layout) -> bool:
-    """Return whether a line begins with #, and not because that is how its query begins."""
-    return layout.is_trec and line.startswith(b"#") and not layout.is_row(line.split(b" "))
-
-
-def _has_comments(text: bytes, layout: Layout) -> bool:
-    """Return whether a line of TREC begins with #, as comments do."""
-    # Searching for two bytes is slow.
-    return layout.is_trec and b"#" in text and b"\n#" in b"\n" + text
-
-
 # Parsing
 
 
 def _parse_rows(text: bytes, layout: Layout, labels: Labels | None) -> pa.Table:
     if not text:
         return ROWS.empty_table()
-    if layout.counted:
-        text = as_qrels(text, layout.kind)
     # Arrow removes a byte order mark, even in the middle of a file, where it belongs to an id.
-    text = BYTE_ORDER_MARK + text
+    text = BYTE_ORDER_MARK + layout.rows(text)
     is_padded = any(space.encode() in text for space in layout.padding)
     if is_padded:
         text = _with_bare_quotes(text, layout)
     try:
         return _read_cells(text, layout, is_padded, ROWS.types[2])
     except pa.ArrowInvalid:
-        if labels is None and not _has_flags(text, layout):
+        if labels is None and not layout.has_flags(text):
             raise
     return _read_cells(text, layout, is_padded, pa.string(), labels)
 
@@ -241,11 +201,6 @@ def _with_bare_quotes(text: bytes, layout: Layout) -> bytes:
         return text
     cell = CELL.format(layout.delimiter, layout.padding)
     return re.sub(cell.encode(), rb"\1\2\3", text)
-
-
-def _has_flags(text: bytes, layout: Layout) -> bool:
-    """Return whether CSV or TSV may have true or false as values, as pandas writes them."""
-    return not layout.is_trec and FLAG.search(text) is not None
 
 
 def _read_cells(
@@ -263,8 +218,7 @@ def _read_cells(
     read_options = pa.csv.ReadOptions(
         column_names=columns, block_size=len(text) + 1, use_threads=False
     )
-    quote = '"' if b'"' in text and not layout.is_trec else False
-    parse_options = pa.csv.ParseOptions(delimiter=layout.delimiter, quote_char=quote)
+    parse_options = pa.csv.ParseOptions(delimiter=layout.delimiter, quote_char=layout.quote)
     convert_options = pa.csv.ConvertOptions(
         column_types=types,
         include_columns=included,
@@ -305,25 +259,17 @@ def _parseable(rows: list[bytes], layout: Layout, labels: Labels | None) -> pa.T
 
 def _problem(rows: Sequence[bytes], layout: Layout, labels: Labels | None) -> str:
     """Return the error in the first of these rows, which cannot be parsed."""
-    if layout.counted:
-        triples = [as_qrels(row, layout.kind) for row in rows[:SAMPLE]]
-        if triples[0] == rows[0]:
-            return no_row(rows[0], layout.kind)
-        rows = triples
+    problem = layout.problem_in(rows[0])
+    if problem:
+        return problem
+    rows = list(map(layout.rows, rows[:SAMPLE]))
     text = rows[0].decode("utf-8", "surrogateescape")
-    cells = text.split(layout.delimiter)
-    if not layout.is_trec and '"' in text:
-        if text.count('"') % 2:
-            problem = "has a quoted cell that continues on the next line"
-            call = f"pandas.read_csv(path, sep={layout.delimiter!r})"
-            hint = f"put each row on a single line{mark('pandas', said=call, before=', or give ')}"
-            return f"{problem}; {hint}"
-        cells = cells_of(text, layout.delimiter)
+    cells = layout.cells(text)
     if len(cells) != len(layout.names):
         return _other_columns(text, len(cells), layout)
     for name, at in zip(("query", "document"), layout.at, strict=False):
         if not cells[at].strip(" \t"):
-            ids = list(chain.from_iterable(cells_in(rows[:SAMPLE], layout.delimiter, [at])))
+            ids = list(chain.from_iterable(cells_in(rows, layout.cells, [at])))
             return f"has no {name}; give each row its id{filled_down(ids.count(''), len(ids))}"
         if not _is_utf_8(cells[at]):
             return f"{name} {shown_cell(cells[at])} {NOT_UTF_8}"
@@ -331,7 +277,7 @@ def _problem(rows: Sequence[bytes], layout: Layout, labels: Labels | None) -> st
     fault = "is not finite"
     stripped = value.strip(" ")
     if not NUMBER.fullmatch(stripped.encode("utf-8", "surrogateescape")):
-        values = chain.from_iterable(cells_in(rows[:SAMPLE], layout.delimiter, layout.at[2:]))
+        values = chain.from_iterable(cells_in(rows, layout.cells, layout.at[2:]))
         fault = fault_of(stripped, layout.kind, labels, values)
         if not DECIMAL_COMMA.fullmatch(stripped):
             fault += instead_of_relevance(layout.kind, layout.fields, layout.others)
