@@ -153,11 +153,8 @@ def _field_of_records(argument: str, records: Sequence[Any], name: Any) -> list[
 def named_columns(data: Any, called: str = "data", **arguments: Any) -> list[Any]:
     """Return arguments, with names of columns replaced by the columns of a DataFrame.
 
-    Values that are not names are returned unchanged, as are all if there is no DataFrame; `called`
-    is its name in messages.
+    Values that are not names are returned unchanged; `called` is its name in messages.
     """
-    if data is None:
-        return list(arguments.values())
     if is_spark(data):
         problem = f"{called}: only compute scores a Spark DataFrame"
         raise ValueError(f"{problem}; give its rows, {called}=frame.toArrow()")

@@ -46,30 +46,39 @@ def columns_of(data: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
     In a column of `sample_weight` or `by`, a row has the value of its query. `by` may name several
     columns.
     """
+    columns = dict(arguments)
+    if data is not None:
+        columns = _columns_of_data(data, arguments)
+    elif is_path(columns["by"]):
+        columns["by"] = _slices_named(columns["by"], arguments)
+    sides = [columns[name] for name in columns if name not in (*_BY_QUERY, "exclude")]
+    for name in _BY_QUERY:
+        columns[name] = values_by_query(name, columns[name], sides)
+    return columns
+
+
+def _columns_of_data(data: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return arguments, with names replaced by the columns of a DataFrame."""
     named = dict(arguments)
-    del named["exclude"]  # whose columns are in another table
-    slices = _names_of_slices(data, named.pop("by"))
+    exclude = named.pop("exclude")  # whose columns are in another table
+    slices = _names_of_slices(named.pop("by"))
     named |= slices
     columns = dict(zip(named, named_columns(data, **named), strict=True))
+    columns["exclude"] = _excluded_pairs(exclude, arguments)
     if len(slices) > 1:
         columns["by"] = crossed([columns.pop(name) for name in slices])
     query_ids = columns["query_ids"]
-    if query_ids is not None:
-        for name, values_of_queries in _BY_QUERY.items():
-            # A name was replaced by a column, which has a value in every row.
-            if columns[name] is not arguments[name]:
-                both = settled({"query_ids": query_ids, name: columns[name]})
-                columns[name] = values_of_queries(*both.values())
-    if data is not None:
-        if query_ids is not None and arguments["document_ids"] is None:
-            _refuse_several_systems(data, query_ids)
-        _refuse_empty_rows(columns)
-    elif is_path(columns["by"]):
-        columns["by"] = _slices_named(columns["by"], arguments)
-    sides = [columns[name] for name in columns if name not in _BY_QUERY]
-    for name in _BY_QUERY:
-        columns[name] = values_by_query(name, columns[name], sides)
-    return {**columns, "exclude": _excluded_pairs(data, arguments["exclude"], arguments)}
+    if query_ids is None:
+        return columns
+    for name, values_of_queries in _BY_QUERY.items():
+        # A name was replaced by a column, which has a value in every row.
+        if columns[name] is not arguments[name]:
+            both = settled({"query_ids": query_ids, name: columns[name]})
+            columns[name] = values_of_queries(*both.values())
+    if arguments["document_ids"] is None:
+        _refuse_several_systems(data, query_ids)
+    _refuse_empty_rows(columns)
+    return columns
 
 
 def _refuse_several_systems(data: Any, query_ids: Any) -> None:
@@ -104,8 +113,6 @@ def _refuse_several_systems(data: Any, query_ids: Any) -> None:
 
 
 def _refuse_empty_rows(columns: Mapping[str, Any]) -> None:
-    if columns["query_ids"] is None:
-        return
     # The scores of all systems, and the relevances.
     sides = [column for name, column in columns.items() if name not in NOT_SIDES]
     missing_of_sides = [_missing(side) for side in sides if side is not None]
@@ -156,24 +163,25 @@ def _slices_in_frame(frame: Any, query: str, by: str) -> dict[Any, Any]:
     return dict(zip(ids, names, strict=True))
 
 
-def _names_of_slices(data: Any, by: Any) -> dict[str, Any]:
+def _names_of_slices(by: Any) -> dict[str, Any]:
     """Return the names of several columns of slices by their places; else the argument itself.
 
-    Without data, several texts are the slices of queries; so are texts that repeat, or nine and
-    more.
+    Texts that repeat, or nine and more, are the slices of queries.
     """
     are_texts = isinstance(by, (list, tuple)) and set(map(type, by)) == {str}
-    if data is None or not are_texts or not 1 < len(by) == len(set(by)) < 9:
+    if not are_texts or not 1 < len(by) == len(set(by)) < 9:
         return {"by": by}
     return {f"by[{index}]": name for index, name in enumerate(by)}
 
 
-def _excluded_pairs(data: Any, exclude: Any, arguments: Mapping[str, Any]) -> Any:
-    """Return the documents to exclude; of a DataFrame, the columns of queries and documents."""
+def _excluded_pairs(exclude: Any, arguments: Mapping[str, Any]) -> Any:
+    """Return the documents to exclude; of a DataFrame, the columns of queries and documents.
+
+    Without data beside it, its columns are chosen by standard names.
+    """
     attributes = ("columns", "column_names", "schema")
     is_frame = any(hasattr(type(exclude), attribute) for attribute in attributes)
-    # Without data, its columns are chosen by standard names.
-    if data is None or not is_frame:
+    if not is_frame:
         return exclude
     names = {name: arguments[name] for name in ("query_ids", "document_ids")}
     if not all(isinstance(name, str) for name in names.values()):
