@@ -452,8 +452,7 @@ class Scorer:
     def values_by_query(self, options: Options) -> Floats:
         """Return the nDCG of every query under some options, with a row for every cutoff."""
         rankings = self.read(options)
-        if options.missing == "raise":
-            refuse_missing(rankings)
+        refuse_missing(rankings, options)
         with user_terms(rankings):
             return measure_rankings(rankings, options)["nDCG"]
 

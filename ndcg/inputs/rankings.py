@@ -138,8 +138,10 @@ class Rankings(NamedTuple):
         self._refuse_scores(~(self.score > -np.inf), problem)
         return self._replace(score=negated(self.score))
 
-    def with_gains(self, labels: Labels) -> "Rankings":
+    def with_gains(self, labels: Labels | None) -> "Rankings":
         """Return the same documents with the gain of their label as relevance, 0 if not judged."""
+        if labels is None:
+            return self
         gains = labels.gains_of(self.relevance)
         unknown = in_both(np.isnan(gains), self.judged)
         if unknown.any():

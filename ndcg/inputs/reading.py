@@ -295,8 +295,7 @@ def align(
         doubts += doubts_about_exclusion(inputs.exclude, _ids_of_documents(inputs))
     with user_terms(rankings, first_query):
         rankings = rankings.with_scores_in(score_dtype).with_highest_first(score_order)
-        if labels is not None:
-            rankings = rankings.with_gains(labels)
+        rankings = rankings.with_gains(labels)
     if rankings.place is not None:
         rankings = rankings.matched(exclude_from)
         if rankings.unmatched:

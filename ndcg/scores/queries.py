@@ -125,8 +125,7 @@ def counted_parts(
     inputs = from_files(inputs, **options.sides).settled(**options.sides)
     refuse_negative(inputs.references, inputs.exclude, options)
     for part in parts(inputs, first_query=first_query, **options.reading):
-        if options.missing == "raise":
-            refuse_missing(part, before)
+        refuse_missing(part, options, before)
         if not before:
             for doubt in doubts_about(part, options):
                 notify(doubt)
@@ -166,11 +165,14 @@ def refuse_negative(references: Any, exclude: Any, options: Options) -> None:
     raise InputError(problem, f"{argument}{references.place(row)}", pair, hint=hint)
 
 
-def refuse_missing(rankings: Rankings, first_query: int = 0) -> None:
-    """Raise an error for the first query that is missing from rankings, with the number of them."""
-    missing = rankings.missing
-    if not missing.any():
+def refuse_missing(rankings: Rankings, options: Options, first_query: int = 0) -> None:
+    """Raise an error for the first query that is missing from rankings, with the number of them.
+
+    The options may allow it.
+    """
+    if options.missing != "raise" or not rankings.missing.any():
         return
+    missing = rankings.missing
     first = int(missing.argmax())
     query = f"query {first_query + first}"
     if rankings.place is not None:

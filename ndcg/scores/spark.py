@@ -174,7 +174,7 @@ def means(frame: Any, options: Options) -> dict[str, float]:
     is_one_table = "origin" not in frame.columns
     if is_one_table and nulls == {1} and options.measures != ("IDCG",):
         raise ValueError("prediction: no row has a score; give the column of scores")
-    if 0 not in nulls and 1 in nulls:
+    if nulls & {0, 1} == {1}:
         hint = "if they are of two tables, check that both have the same ids, and scores not null"
         warn(f"no row has both a prediction and a reference; {hint}")
     elif are_mostly_missing(missing, queries, options):
@@ -262,7 +262,7 @@ def _tables(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
         if not batch.num_rows:
             continue
         pending.append(batch)
-        documents += pc.sum(pc.list_value_length(batch["prediction"])).as_py() or 0
+        documents += pc.sum(pc.list_value_length(batch["prediction"]), min_count=0).as_py()
         if documents >= PART:
             yield pa.Table.from_batches(pending)
             pending, documents = [], 0
@@ -276,7 +276,7 @@ class Measured(NamedTuple):
     ids: pa.Array | None  # the id of every query
     values: list[Floats]  # the values of the queries, by result
     weights: Floats  # the weight of every query
-    missing: int  # how many of the queries, if these have ids, are missing from the run
+    missing: int  # how many of the queries are missing from the run
     # What documents lack: 0 for nothing, 1 for the prediction, 2 for the reference, 3 for both.
     nulls: list[int]
 
@@ -326,15 +326,12 @@ def _measure(options: Options, table: pa.Table) -> Measured | None:
     with user_terms(rankings, relevance="reference", score="prediction"):
         rankings = rankings.with_scores_in(options.score_dtype)
         rankings = rankings.with_highest_first(options.score_order)
-        if options.labels is not None:
-            rankings = rankings.with_gains(options.labels)
-        if options.missing == "raise":
-            refuse_missing(rankings)
+        rankings = rankings.with_gains(options.labels)
+        refuse_missing(rankings, options)
         scored = rankings.judged_only() if options.judged_only else rankings
         values = measure_rankings(scored, options)
     results = [np.asarray(values[measure][row]) for _, measure, row in options.results]
-    missing = int(rankings.missing.sum()) if "missing" in table.column_names else 0
-    return Measured(ids, results, weights, missing, nulls)
+    return Measured(ids, results, weights, int(rankings.missing.sum()), nulls)
 
 
 def _with_documents(columns: Mapping[str, pa.Array]) -> SparkQueries:

@@ -100,10 +100,9 @@ def _lists_by_query(rows: Any) -> Any:
         rows = rows.withColumn("document", functions.expr("cast(document as string)"))
     lists: list[str] = []
     bits: list[str] = []
-    for name, data_type in rows.dtypes:
-        if name != "query":
-            bits.append(f"if({name} is null, {1 << len(lists)}, 0)")
-            lists.append(f"collect_list(coalesce({name}, cast(0 as {data_type}))) as {name}")
+    for name, data_type in rows.drop("query").dtypes:
+        bits.append(f"if({name} is null, {1 << len(lists)}, 0)")
+        lists.append(f"collect_list(coalesce({name}, cast(0 as {data_type}))) as {name}")
     lists.append(f"collect_list(cast({' + '.join(bits)} as tinyint)) as missing")
     if "origin" not in rows.columns:
         return rows.groupBy("query").agg(*map(functions.expr, lists))
