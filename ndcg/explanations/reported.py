@@ -6,7 +6,7 @@ They may be in files, text and mappings that programs write, and have the tolera
 import math
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from itertools import chain, compress
 from typing import Any, NamedTuple
@@ -29,8 +29,9 @@ LOSS_OF_32_BITS = 1e-6
 WITHOUT_VALUE = ("nan", "none", "null", "-", "")  # texts that mean that a query has no value
 # The names that programs give nDCG: nDCG@10, ndcg_at_10 (MTEB), ndcg_cut_10 (trec_eval), ndcg_10
 NDCG = re.compile(r"ndcg(?:(?:@|_at_|_cut[_.]|_)([1-9]\d*))?", re.IGNORECASE)
-# In place of a query in the line of the mean: of trec_eval, of gdeval
-ALL_QUERIES = ("all", "amean")
+# In place of the query of a mean: of trec_eval, of gdeval, in BEIR's file; None where a name stands
+# alone
+ALL_QUERIES = ("all", "amean", "ndcg", None)
 # A mean after its name, as "nDCG@10 = 0.3146", or in the log of BEIR: "INFO - NDCG@10: 0.3146"
 LOGGED = re.compile(rf"(?:^|\s)(?P<name>{NDCG.pattern})\s*[:=]\s*(?P<value>\S+)$", re.IGNORECASE)
 # A mean before its cutoff, as in "0.31@5,0.283@10"
@@ -217,23 +218,22 @@ def _exponent(number: Decimal) -> int:
 def _score(got: Any, highest: float) -> _Number:
     """Return a score, which is a percentage with a percent sign, or above the highest."""
     number = _decimal(got)
-    # Beyond these exponents, the unit of the last digit is 0 as a float, or above 100.
-    if not (number.is_finite() and -300 < _exponent(number) < 3 and -100 <= number <= 100):
+    if not abs(float(number)) <= 100:
         file = mark("file of got", said="a file with the value of each query", before=", or ")
         raise InputError(
             f"{mark('got')} must be an nDCG, such as 0.5921, or in percent, such as 59.21{file}; "
             f"got {shown(got)}"
         )
-    exponent = _exponent(number)
     percent = abs(number) > highest or str(got).strip().endswith("%")
-    if exponent >= 0 and abs(number) <= 1 and not percent:
+    scale = 100 if percent else 1
+    value = float(number / scale)
+    half_unit = HALF_UNIT * float(f"1e{_exponent(number)}") / scale
+    if half_unit >= HALF_UNIT and abs(value) <= 1:
         raise InputError(
             f"{mark('got')} must have digits after the point, such as 1.000; "
             f"many scores round to {shown(got)}"
         )
-    scale = 100 if percent else 1
-    value = float(number / scale)
-    return _Number(value, HALF_UNIT * 10.0**exponent / scale, is_percent=percent)
+    return _Number(value, half_unit, is_percent=percent)
 
 
 # Several scores
@@ -243,8 +243,14 @@ class _Row(NamedTuple):
     """A value that somebody reported."""
 
     query: Any  # the id of its query, or one of `ALL_QUERIES`
+    measure: Any  # the name of the measure; None if it has none
     value: Any  # a number or text
-    measure: Any = None  # the name of the measure; None if it has none
+
+    @classmethod
+    def of(cls, value: Any, name: Any, other: Any = None) -> "_Row":
+        """Return a value with its query and its measure, or one of them, in either order."""
+        query, measure = sorted((name, other), key=_is_ndcg)
+        return cls(query, measure, value)
 
 
 def _reported(content: Any, k: Any) -> Reported:
@@ -255,7 +261,7 @@ def _reported(content: Any, k: Any) -> Reported:
         lines = list(content)
         logged = list(filter(None, (LOGGED.search(line.text) for line in lines)))
         if logged:
-            return _at_cutoff(_rows_of_pairs([match.group("name", "value") for match in logged]), k)
+            return _at_cutoff([_Row.of(match["value"], match["name"]) for match in logged], k)
         if max((len(line.cells) for line in lines), default=0) > 1:
             return _at_cutoff(_rows_of_lines(lines), k)
         content = list(chain.from_iterable(line.cells for line in lines))
@@ -269,7 +275,7 @@ def _reported(content: Any, k: Any) -> Reported:
         return ReportedValues({}, k, list(map(_known, content)))
     if isinstance(content, tuple):
         # BEIR returns the means of nDCG, MAP, recall and precision.
-        return _at_cutoff(_rows_of_means(content), k)
+        return _at_cutoff(_rows_of_mappings(content), k)
     return _at_cutoff(_rows_of_records(content), k)
 
 
@@ -280,36 +286,41 @@ def _known(value: Any) -> Any:
 
 def _at_cutoff(rows: Iterable[_Row], k: Any) -> Reported:
     """Return the values of queries at k, or else the means at k; without k, all means."""
+    rows = list(rows)
     by_query: dict[_Cutoff, dict[Any, Any]] = {}
     means: dict[_Cutoff, dict[Any, Any]] = {}
-    other_measures: dict[str, None] = {}
-    for query, value, measure in rows:
-        is_mean = query in ALL_QUERIES  # which must say of what
+    for query, measure, value in _ndcgs(rows, result_name("nDCG", k)):
         cutoff = _cutoff_of(measure)
-        if measure is None and not is_mean:
-            cutoff = (k,)
-        if not cutoff:
-            other_measures[str(measure or query)] = None
-        elif is_mean:
+        if query in ALL_QUERIES:
             _add(means.setdefault(cutoff, {}), "the mean", value)
         else:
             _add(by_query.setdefault(cutoff, {}), query, value)
     known = by_query or means
-    cutoffs: list[_Cutoff] = [(k,)]
-    if k is None and known and len(by_query) < 2:
-        cutoffs = list(known)
-    first = cutoffs[0]
-    if first not in known:
+    wanted: _Cutoff = (k,)
+    if k is None and len(by_query) < 2:
+        wanted = next(iter(known), wanted)
+    missing = f", not {result_name('nDCG', *wanted)}"
+    if not known:
+        others = dict.fromkeys(str(row.measure or row.query) for row in rows)
+        there = brief(others, " and ") or "no value of a query"
+        raise InputError(f"holds {there}{missing}; give {{query: value}}")
+    if wanted not in known:
         names = [result_name("nDCG", *cutoff) for cutoff in known]
-        there = brief(names or other_measures, " and ") or "no value of a query"
-        hint = "; give {query: value}"
-        if known:
-            (other,) = next(iter(known))
-            hint = f"; choose {mark('cutoff of nDCG', other, said=f'k={other}')}"
-        raise InputError(f"holds {there}, not {result_name('nDCG', *first)}{hint}")
+        (other,) = next(iter(known))
+        hint = mark("cutoff of nDCG", other, said=f"k={other}")
+        raise InputError(f"holds {brief(names, ' and ')}{missing}; choose {hint}")
     if by_query:
-        return ReportedValues({}, first[0], by_query[first])
-    return Reported({cutoff: means[cutoff]["the mean"] for cutoff in cutoffs}, first[0])
+        return ReportedValues({}, wanted[0], by_query[wanted])
+    if k is not None:
+        means = {wanted: means[wanted]}
+    return Reported({cutoff: mean["the mean"] for cutoff, mean in means.items()}, wanted[0])
+
+
+def _ndcgs(rows: Sequence[_Row], name: str) -> Sequence[_Row]:
+    """Return the values of nDCG; if no measure is it, those of queries alone, with its name."""
+    unnamed = [row for row in rows if row.measure is None and row.query not in ALL_QUERIES]
+    named = [row for row in rows if _is_ndcg(row.measure)]
+    return named or [row._replace(measure=name) for row in unnamed]
 
 
 def _add(values: dict[Any, Any], query: Any, value: Any) -> None:
@@ -331,8 +342,12 @@ def _cutoff_of(measure: Any) -> _Cutoff:
     return (int(match[1]),)
 
 
-def _rows_of_lines(lines: Sequence[Line]) -> Iterator[_Row]:
-    """Yield the values in lines of a table, or in those of trec_eval and ir_measures."""
+def _is_ndcg(name: Any) -> bool:
+    return bool(_cutoff_of(name))
+
+
+def _rows_of_lines(lines: Sequence[Line]) -> Iterable[_Row]:
+    """Return the values in lines of a table, or in those of trec_eval and ir_measures."""
     header = lines[0].cells
     for line in lines:
         if len(line.cells) != len(header):
@@ -342,17 +357,12 @@ def _rows_of_lines(lines: Sequence[Line]) -> Iterator[_Row]:
             )
     rows = [line.cells for line in lines]
     if header[0] == "" or len(header) > 3 or spelled(header, QUERY_NAMES):
-        yield from _rows_of_records([dict(zip(header, row, strict=True)) for row in rows[1:]])
-    elif len(header) == 2:
-        yield from _rows_of_pairs(rows)
-    else:
-        for *names, value in rows:
-            # trec_eval prints the measure first, ir_measures the query.
-            measure, query = sorted(names, key=lambda name: not _cutoff_of(name))
-            yield _Row(query, value, measure)
+        return _rows_of_records([dict(zip(header, row, strict=True)) for row in rows[1:]])
+    # trec_eval prints the measure first.
+    return [_Row.of(value, *reversed(names)) for *names, value in rows]
 
 
-def _rows_of_mapping(content: Mapping[Any, Any]) -> Iterator[_Row]:
+def _rows_of_mapping(content: Mapping[Any, Any]) -> Iterable[_Row]:
     columns, splits, details = map(content.get, ("queries", "scores", "details"))
     if isinstance(columns, Mapping):
         # a saved report
@@ -360,15 +370,18 @@ def _rows_of_mapping(content: Mapping[Any, Any]) -> Iterator[_Row]:
         return _rows_of_records([dict(zip(columns, row, strict=True)) for row in rows])
     if isinstance(splits, Mapping) and set(map(type, splits.values())) == {list}:
         # a file of MTEB, with the means of every subset of every split
-        return _rows_of_means(chain.from_iterable(splits.values()))
+        return _rows_of_mappings(chain.from_iterable(splits.values()))
     if isinstance(details, Mapping) and "metric_score" in content:
         return _rows_of_elasticsearch(details)
-    return _rows_of_pairs(content.items())
+    return _rows_of_mappings([content])
 
 
-def _rows_of_means(parts: Iterable[Mapping[str, Any]]) -> Iterator[_Row]:
-    """Yield the means in mappings by the name of the measure."""
-    return _rows_of_pairs(list(chain.from_iterable(part.items() for part in parts)))
+def _rows_of_mappings(parts: Iterable[Mapping[Any, Any]]) -> Iterator[_Row]:
+    """Yield means, or values by query, by query and measure, or by measure and query."""
+    for name, value in chain.from_iterable(part.items() for part in parts):
+        values = value if isinstance(value, Mapping) else {None: value}
+        for other, number in values.items():
+            yield _Row.of(number, name, other)
 
 
 def _rows_of_elasticsearch(details: Mapping[str, Any]) -> Iterator[_Row]:
@@ -379,23 +392,7 @@ def _rows_of_elasticsearch(details: Mapping[str, Any]) -> Iterator[_Row]:
     if any("normalized_dcg" in metric.get(measure, ()) for metric in metrics):
         measure = None
     for query, result in details.items():
-        yield _Row(query, result.get("metric_score"), measure)
-
-
-def _rows_of_pairs(pairs: Collection[Any]) -> Iterator[_Row]:
-    """Yield means, or values by query, by query and measure, or by measure and query."""
-    by_measure = any(_cutoff_of(name) for name, _ in pairs)
-    alone = ALL_QUERIES[0] if by_measure else None
-    for name, value in pairs:
-        values = value if isinstance(value, Mapping) else {alone: value}
-        for other, number in values.items():
-            if not by_measure:
-                yield _Row(name, number, other)
-            elif _cutoff_of(other):
-                # In BEIR's file, the means of nDCG are beside those of other measures.
-                yield _Row(ALL_QUERIES[0], number, other)
-            else:
-                yield _Row(other, number, name)
+        yield _Row(query, measure, result.get("metric_score"))
 
 
 def _rows_of_records(records: Iterable[Mapping[Any, Any]]) -> Iterator[_Row]:
@@ -409,7 +406,7 @@ def _rows_of_records(records: Iterable[Mapping[Any, Any]]) -> Iterator[_Row]:
             raise InputError(f"has the columns {names}, but none of queries; call that query_id")
         query = values.pop(column)
         for name, value in values.items():
-            if len(values) > 1 or _cutoff_of(name):
-                yield _Row(query, value, name)
-            else:
-                yield _Row(query, value)
+            yield _Row(query, name, value)
+        if len(values) == 1:
+            # It needs no name that is known.
+            yield _Row(query, None, value)
