@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import compress, product
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,6 +30,7 @@ from .slips import slip_named
 
 LEAST_AGREEING = 0.2  # the share of the answers that some convention gives if arguments are right
 NEAREST_SHOWN = 5  # conventions in the table
+CONVENTION_ITSELF = Match("")[1:]  # no slips, and a factor of 1
 # Libraries that order ties of longer lists in no fixed way.
 WITHOUT_ORDER = ("ranx", "ranx_burges", "allrank")
 # The values of options that are not words.
@@ -108,7 +109,14 @@ class Check(Readable):
     @property
     def _agreed(self) -> tuple[str, ...]:
         """The conventions with which all of its scores agree."""
-        return tuple(name for name in CONVENTIONS if Match(name) in self.matches)
+        return tuple(self._conventions().get(CONVENTION_ITSELF, ()))
+
+    def _conventions(self) -> dict[tuple[tuple[str, ...], float], list[str]]:
+        """Return the conventions of the matches by their slips and factor."""
+        conventions: dict[tuple[tuple[str, ...], float], list[str]] = {}
+        for convention, slips, factor in self.matches:
+            conventions.setdefault((slips, factor), []).append(convention)
+        return conventions
 
     @property
     def is_doubtful(self) -> bool:
@@ -183,7 +191,7 @@ class Check(Readable):
             yield self.contradiction
         if agreed and not self.conventions:
             yield f"Its scores agree with the nDCG of {agreed}, but do not show what it computes."
-        if self.wanted and self.wanted not in self._agreed:
+        if self.wanted not in ("", *self._agreed):
             yield f"It does not compute the nDCG of {self.wanted}: {self._count(self.wanted)}."
         if not self.matches:
             yield "No convention and no known slip explains it."
@@ -199,10 +207,8 @@ class Check(Readable):
         return f"{self.agreeing[convention]:,} of {self.answered:,} rankings agree"
 
     def _slips(self, agree: str) -> Iterator[str]:
-        conventions: dict[tuple[tuple[str, ...], float], list[str]] = {}
-        for match in self.matches:
-            if match.convention not in self._agreed:
-                conventions.setdefault(match[1:], []).append(match.convention)
+        conventions = self._conventions()
+        conventions.pop(CONVENTION_ITSELF, None)
         subject = "It"
         for (names, factor), on_conventions in conventions.items():
             definition = f"the nDCG of {', '.join(on_conventions)}"
@@ -322,9 +328,7 @@ def _options(convention: str) -> dict[str, Any]:
 
 
 def _fewest_slips(result: Check) -> float:
-    if not result.matches:
-        return math.inf
-    return len(result.matches[0].slips)
+    return min((len(match.slips) for match in result.matches), default=math.inf)
 
 
 def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
@@ -409,9 +413,7 @@ def _signature(result: Check, answers: Answers) -> str:
     """Return the options of the first convention that agrees, as far as the answers show them."""
     convention = result.conventions[0]
     usual = usual_options(convention)
-    rows = answers.plain
-    if not result.unordered:
-        rows = np.ones_like(rows)
+    rows = answers.plain | (result.unordered == 0)
 
     def changes_nothing(name: str, value: Any) -> bool:
         scores = answers.queries.scores({**_options(convention), name: value})
@@ -441,7 +443,7 @@ def _smallest_example(
 
     def differs(query: Query) -> bool:
         answer = asker.once(query)
-        if answer.problem and answer.problem not in NO_VALUE:
+        if answer.problem not in ("", *NO_VALUE):
             # It raises an error or returns no number, so it has no score that could differ.
             return False
         expected = Queries([query]).scores(options)
@@ -455,10 +457,10 @@ def _smallest_example(
 
 def _simpler(query: Query, shows: Shows) -> Iterator[Query]:
     """Yield simpler rankings that arguments can show."""
+    # Some document stays judged, or relevant if there must be a relevant one.
+    needed = attrgetter("qrels" if shows.several else "relevant")
     for simpler in _changed(query, shows):
-        # Some document stays judged, and the only relevant one stays if there must be one.
-        is_judged = simpler.qrels or not query.qrels
-        if simpler != query and is_judged and (shows.several or simpler.relevant):
+        if simpler != query and bool(needed(simpler)) == bool(needed(query)):
             yield simpler
 
 
@@ -471,9 +473,8 @@ def _changed(query: Query, shows: Shows) -> Iterator[Query]:
     for sides, document in product(removed_from, {**query.run, **query.qrels}):
         others: dict[str, Any] = {side: _without(getattr(query, side), document) for side in sides}
         yield query._replace(**others)
-    if query.k is not None:
-        yield query._replace(k=1)
-        yield query._replace(k=max(1, query.k - 1))
+    for k in range(1, query.k or 1):
+        yield query._replace(k=k)
     for (document, relevance), highest in product(query.qrels.items(), (0, 1)):
         yield query._replace(qrels={**query.qrels, document: min(relevance, highest)})
     if shows.scores:

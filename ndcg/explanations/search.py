@@ -196,20 +196,17 @@ def _scored_choice(
     The DCG does not depend on the ideal, and the ideal DCG not on ties, so both are summed once.
     """
     chosen = {**reading.chosen, **dict(zip(OPTIONS_OF_IDEAL, choice, strict=True))}
-    try:
-        options = searched.options(k=1, **chosen)
-    except ValueError:  # this discount does not allow this base of the logarithm
-        return
     ideals = {
         ideal: _sums_at(searched, {**chosen, "ideal": ideal}, "IDCG", ideal_cutoffs)
         for ideal, ideal_cutoffs in cutoffs.items()
     }
+    # Some discounts do not allow some bases of the logarithm.
     if not any(ideals.values()):
         return
     perfect_if_empty = {"ideal": "truncated", "zero_division": PERFECT_IF_EMPTY}
-    perfect_options = searched.options(k=1, **{**chosen, **perfect_if_empty})
-    rankings = searched.read(perfect_options)
-    perfect = measure_queries(**rankings.arrays(), **perfect_options.scoring)["nDCG"][0] == 1
+    options = searched.options(k=1, **{**chosen, **perfect_if_empty})
+    rankings = searched.read(options)
+    perfect = measure_queries(**rankings.arrays(), **options.scoring)["nDCG"][0] == 1
     perfect &= rankings.counts()["retrieved"] == 0
     turned = sign(discounts(1, options.log_base, options.discount))
     all_cutoffs = list(dict.fromkeys(chain.from_iterable(cutoffs.values())))
@@ -236,10 +233,9 @@ def _sums_at(
         options = searched.options(measures=measure, k=list(cutoffs), **chosen)
         rankings = searched.read(options)
         sums = measure_queries(**rankings.arrays(), **options.scoring)[measure]
-    except ValueError as error:  # the results of the conventions show the error
+    except ValueError:  # the results of the conventions show the error
         known: dict[int | None, Floats] = {}
-        # An error with a position is the same at every cutoff.
-        if len(cutoffs) > 1 and getattr(error, "position", None) is None:
+        if len(cutoffs) > 1:
             for cutoff in cutoffs:
                 known |= _sums_at(searched, chosen, measure, [cutoff])
         return known
