@@ -95,7 +95,7 @@ def _run(arguments: Sequence[str] | None) -> int:
     except (ValueError, OSError, ImportError, MemoryError) as error:
         problem = _sentence(error)
         _say(f"ndcg {args.command}: {problem}")
-        if args.command == "gate" and args.output == "junit":
+        if args.output == "junit":
             _report_error(problem)
         return BAD_INPUT
     return listing.status

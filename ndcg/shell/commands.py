@@ -54,20 +54,12 @@ AUDITED = ("value", "queries", "random_order", "worst", "best", "tied", "ranked"
 
 def answer(args: Namespace) -> Listing:
     """Run a command and return its output."""
-    prints_signature = getattr(args, "signature", False)
-    is_junit = args.output == "junit"
-    if is_junit and args.command != "gate":
-        raise ValueError("only ndcg gate writes -o junit; choose another format")
-    if prints_signature and is_junit:
-        raise ValueError("--signature has no test cases for -o junit; choose another format")
-    if prints_signature and getattr(args, "reports", False):
-        raise ValueError("--signature prints the signature of options; saved reports have theirs")
+    command = COMMANDS[args.command]
+    if getattr(args, "signature", False):
+        command = _signature
     try:
         whole("places", getattr(args, "places", 4), 0, PLACES)
-        if prints_signature:
-            signature = Options.parse(**scoring(args)).signature(excluding=args.exclude is not None)
-            return Listing([], [], signature, [{"signature": signature}], {"signature": signature})
-        listing = COMMANDS[args.command](args)
+        listing = command(args)
         sentences = [worded(sentence, in_shell) for sentence in listing.sentences]
         return replace(listing, sentences=sentences)
     except ValueError as error:
@@ -122,6 +114,15 @@ def _field_flags(fields: Mapping[str, Any]) -> str:
         words = [str(WORDS_OF_NAMES.get(name, name)) for name in names]
         flags.append(f"--{field} {shlex.quote(','.join(words))}")
     return " ".join(flags)
+
+
+def _signature(args: Namespace) -> Listing:
+    if args.output == "junit":
+        raise ValueError("--signature has no test cases for -o junit; choose another format")
+    if getattr(args, "reports", False):
+        raise ValueError("--signature prints the signature of options; saved reports have theirs")
+    signature = Options.parse(**scoring(args)).signature(excluding=args.exclude is not None)
+    return Listing([], [], signature, [{"signature": signature}], {"signature": signature})
 
 
 def _preview(args: Namespace) -> Listing:

@@ -182,8 +182,10 @@ ALL = tuple(name for name in COMMAND_HELP if name not in CHECK)
 SCORE = ("score", "preview")
 MEANS = (*SCORE, "compare", "gate", "audit")
 COMPARE, GATE, EXPLAIN = ("compare",), ("gate",), ("explain",)
+NOT_GATE = tuple(name for name in COMMAND_HELP if name not in GATE)
 RUNS, TESTS, PLOTS = (*SCORE, "compare"), ("compare", "gate"), (*SCORE, "compare", "explain")
-FORMATS = ("text", "markdown", "tsv", "jsonl", "json", "latex", "junit")
+FORMATS = ("text", "markdown", "tsv", "jsonl", "json", "latex")
+FORMATS_OF_GATE = (*FORMATS, "junit")
 SIDES = ("two-sided", "greater", "less")
 PAIRS = ("baseline", "all")
 SCORING, CRITERIA, OUTPUT = "scoring options", "regression criteria", "output"
@@ -392,9 +394,8 @@ ARGUMENTS = {
             PAIRS,
         ),
         Argument("by_query", SCORE, "print the value of every query, then the mean", False),
-        Argument(
-            "output", (*ALL, *CHECK), "the format; only ndcg gate writes junit", "text", FORMATS
-        ),
+        Argument("output", NOT_GATE, "the format", "text", FORMATS),
+        Argument("output", GATE, "the format", "text", FORMATS_OF_GATE),
         Argument("places", MEANS, "decimal places of tables", 4),
         Argument(
             "signature",
@@ -485,9 +486,10 @@ READ: dict[str, tuple[Callable[[str], Any], str]] = {
     "pairs": (str, "WHICH"),
 }
 # checked by argparse
-CHOICES = {
+CHOICES: dict[Any, Sequence[str]] = {
     "convention": tuple(CONVENTIONS),
     "output": FORMATS,
+    ("gate", "output"): FORMATS_OF_GATE,
     "pairs": PAIRS,
 }
 
@@ -590,7 +592,8 @@ def _add(group: Any, argument: Argument, command: str, may_be_unset: bool) -> No
         settings["action"] = "store_true"
     else:
         read, metavar = READ.get(name, (str, name.upper()))
-        settings |= {"type": read, "metavar": metavar, "choices": CHOICES.get(name)}
+        choices = CHOICES.get((command, name), CHOICES.get(name))
+        settings |= {"type": read, "metavar": metavar, "choices": choices}
     if name in POSITIONAL:
         nargs = NUMBERS_OF_FILES.get((command, name))
         action = group.add_argument(name, nargs=nargs, **settings)

@@ -2,8 +2,9 @@
 
 import math
 import sys
-from collections import defaultdict
 from collections.abc import Sequence
+from itertools import groupby
+from operator import itemgetter
 
 from ..scores.documents import documents
 from ..show.tables import Table, number_text
@@ -34,16 +35,16 @@ def lowest_queries(
     # The ranks of documents are the same for all measures.
     options = {**sides.shared, "k": k}
     options.pop("measures", None)
-    ranked: defaultdict[str, list[Row]] = defaultdict(list)
-    rankings = documents(predictions=sides.runs[run], queries=lowest, **options)
-    for row in rankings.to_pylist():
-        ranked[row["query"]].append(row)
+    rows_of_documents = documents(predictions=sides.runs[run], queries=lowest, **options)
+    by_query = groupby(rows_of_documents.to_pylist(), itemgetter("query"))
+    ranked = {query: list(of_query) for query, of_query in by_query}
     table = [[f"lowest queries of {run}", name, "documents", "id", "relevance", "rank"]]
     rows: list[Row] = []
     for query, value in lowest.items():
-        relevant = list(filter(_is_relevant, ranked[query]))
+        of_query = ranked.get(query, [])
+        relevant = list(filter(_is_relevant, of_query))
         last = min(k, max(map(_rank, relevant), default=0))
-        kinds = {"missed": _missed(relevant, k), "before": _before(ranked[query], last)}
+        kinds = {"missed": _missed(relevant, k), "before": _before(of_query, last)}
         cells = []
         for kind, kind_rows in kinds.items():
             origin = {"run": run, "measure": name, "query": query, "value": value, "kind": kind}

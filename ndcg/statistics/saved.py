@@ -272,14 +272,12 @@ def saved_columns(table: pa.Table, names: Sequence[str], signature: str) -> PerQ
 
 def _check_bounds(name: str, values: Floats, ids: Sequence[Any], signature: str) -> None:
     """Raise an error for a saved nDCG that is not from 0 to 1, if its options have these bounds."""
-    outside = (values < 0) | (values > 1 + ROUNDING)
-    if not outside.any():
-        return
     choices = choices_in(signature)
-    has_bounds = choices.get("negative") != "keep"
-    has_bounds &= choices.get("gain", "linear") in GAINS  # no gain that a user defined
-    has_bounds &= choices.get("empty", "0") in ("0", "1", "nan")
-    if has_bounds:
+    outside = (values < 0) | (values > 1 + ROUNDING)
+    outside &= choices.get("negative") != "keep"
+    outside &= choices.get("gain", "linear") in GAINS  # no gain that a user defined
+    outside &= choices.get("empty", "0") in ("0", "1", "nan")
+    if outside.any():
         query = int(outside.argmax())
         raise ValueError(
             f"queries: {name}: query {shown(ids[query])}: must be from 0 to 1; got {values[query]}"

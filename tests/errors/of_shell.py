@@ -161,7 +161,7 @@ OPTIONS: dict[str, Row] = {
     "ignore_index": said(f"{SCORE} --ignore-index nan", "--ignore-index"),
     "places": said(f"{SCORE} -p 17", "--places"),
     "confidence": said(f"{SCORE} --confidence nan", "--confidence"),
-    "JUnit": said(f"{SCORE} -o junit", "only ndcg gate"),
+    "JUnit": said(f"{SCORE} -o junit", "argument -o/--output").quoting("invalid choice: "),
     "a plot of another kind": said(f"{SCORE} --plot x.gif", "--plot x.gif"),
     "a margin": said(f"{COMPARE} --alternative greater --margin nan", "--margin"),
     "fewer than no worst queries": said(f"{COMPARE} --worst -1", "--worst"),
