@@ -1,6 +1,6 @@
 """Small random rankings to ask a function of nDCG about, which show how definitions differ."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -139,49 +139,93 @@ def _without_ties(
 ) -> tuple[_Column, ...]:
     """Return a ranking in which no two scores are close."""
     size = len(relevance)
-    if kind == "nothing relevant" or (kind == "nothing retrieved" and turn % 2):
-        relevance[:] = 0
-    if kind == "many relevant":
-        relevance = np.maximum(relevance, 1)
-    retrieved, judged = np.ones((2, size), bool)
+    columns = _Columns(rng, cut, shows, turn, relevance)
+    for step in STEPS_BY_KIND.get(kind, ()):
+        step(columns)
     if shows.documents:
-        relevance, retrieved, judged = _with_gaps(rng, cut, kind, turn, relevance)
+        # Some document is judged in any case.
+        columns.judged[rng.integers(size)] |= not columns.judged.any()
     # Sixteenths, which all libraries hold exactly, of both signs and none 0
     scores = (2 * rng.permutation(2 * size + 8)[:size] - 2 * size - 7) / 16
-    if retrieved.all() and turn % 2 == 0:
+    if columns.retrieved.all() and turn % 2 == 0:
         scores -= scores[rng.integers(size)]  # so that one is 0
-    return scores, relevance, retrieved, judged
+    return scores, columns.relevance, columns.retrieved, columns.judged
 
 
-def _with_gaps(
-    rng: "np.random.Generator", cut: int, kind: str, turn: int, relevance: _Column
-) -> tuple[_Column, ...]:
-    """Return the relevance that suits a kind, and which documents were retrieved and judged."""
-    size = len(relevance)
-    retrieved, judged = np.ones((2, size), bool)
-    has_any_gaps = kind == "mixed" or (kind == "long" and turn % 2 == 1)
-    if kind in ("deep", "unjudged"):
-        retrieved[: rng.integers(1, size - cut + 1)] = False
-        relevance[~retrieved] = np.maximum(relevance[~retrieved], 1)
-    if kind == "few retrieved":
-        retrieved[rng.integers(1, size // 2 + 1) :] = False
-        relevance = np.maximum(relevance, rng.random(size) < 0.7)
-    if has_any_gaps:
-        retrieved = rng.random(size) < rng.choice([0.3, 0.7, 0.9])
-    if has_any_gaps or kind in ("unjudged", "few retrieved"):
-        judged = ~retrieved | (rng.random(size) < rng.uniform(0.3, 0.9))
-    if kind == "mixed" and turn % 3:
-        # A single document on one side
-        side = judged if turn % 3 == 1 else retrieved
-        side[:] = False
-        single = rng.integers(size)
-        judged[single] = retrieved[single] = True
-        relevance[single] = max(relevance[single], 1)
-    if kind == "nothing retrieved":
-        retrieved[:] = False
-    # Some document is judged in any case.
-    judged[rng.integers(size)] |= not judged.any()
-    return relevance, retrieved, judged
+class _Columns:
+    """The columns of a ranking, in which all documents are retrieved and judged at first."""
+
+    def __init__(
+        self,
+        rng: "np.random.Generator",
+        cut: int,
+        shows: Shows,
+        turn: int,
+        relevance: _Column,
+    ) -> None:
+        self.rng = rng
+        self.cut = cut
+        self.shows = shows
+        self.turn = turn
+        self.relevance = relevance
+        self.size = len(relevance)
+        self.retrieved, self.judged = np.ones((2, self.size), bool)
+
+    def make_irrelevant(self) -> None:
+        self.relevance[:] = 0
+
+    def make_relevant(self) -> None:
+        self.relevance = np.maximum(self.relevance, 1)
+
+    def miss_relevant(self) -> None:
+        """Leave relevant documents out of the run, which still has as many as the cutoff."""
+        self.retrieved[: self.rng.integers(1, self.size - self.cut + 1)] = False
+        self.relevance[~self.retrieved] = np.maximum(self.relevance[~self.retrieved], 1)
+
+    def retrieve_few(self) -> None:
+        """Retrieve fewer than half of the documents, most of which are relevant."""
+        self.retrieved[self.rng.integers(1, self.size // 2 + 1) :] = False
+        self.relevance = np.maximum(self.relevance, self.rng.random(self.size) < 0.7)
+
+    def retrieve_any(self) -> None:
+        self.retrieved = self.rng.random(self.size) < self.rng.choice([0.3, 0.7, 0.9])
+
+    def retrieve_nothing(self) -> None:
+        self.retrieved[:] = False
+        if self.turn % 2:
+            self.make_irrelevant()
+
+    def judge_some(self) -> None:
+        """Judge all documents that were not retrieved, and some of the others."""
+        self.judged = ~self.retrieved | (self.rng.random(self.size) < self.rng.uniform(0.3, 0.9))
+
+    def retrieve_and_judge_any(self) -> None:
+        """Take any documents out of the run and the judgments, every second time."""
+        if self.shows.documents and self.turn % 2:
+            self.retrieve_any()
+            self.judge_some()
+
+    def leave_one(self) -> None:
+        """Leave a single document on one side, two times of three."""
+        sides = self.turn % 3
+        if sides:
+            (self.retrieved, self.judged)[sides % 2][:] = False
+            single = self.rng.integers(self.size)
+            self.judged[single] = self.retrieved[single] = True
+            self.relevance[single] = max(self.relevance[single], 1)
+
+
+# What is done to the rankings of a kind, step by step
+STEPS_BY_KIND: dict[str, Sequence[Callable[[_Columns], None]]] = {
+    "deep": [_Columns.miss_relevant],
+    "unjudged": [_Columns.miss_relevant, _Columns.judge_some],
+    "few retrieved": [_Columns.retrieve_few, _Columns.judge_some],
+    "mixed": [_Columns.retrieve_any, _Columns.judge_some, _Columns.leave_one],
+    "long": [_Columns.retrieve_and_judge_any],
+    "nothing retrieved": [_Columns.retrieve_nothing],
+    "nothing relevant": [_Columns.make_irrelevant],
+    "many relevant": [_Columns.make_relevant],
+}
 
 
 def _with_ties(
