@@ -50,12 +50,10 @@ def slices_of(by: Any, query_ids: NDArray[Any] | None, queries: int) -> Slices:
 def read_slices(values: Any) -> Slices:
     """Return the slices of a sequence of values, one for a query or a row."""
     column = _column(values)
-    distinct = pc.unique(column).to_pylist()
-    ordered = sorted(value for value in distinct if value is not None)
-    if None in distinct:
-        ordered.append(None)
-    code = pc.index_in(column, value_set=pa.array(ordered, column.type))
-    return Slices(ordered, code.to_numpy().astype(np.int64))
+    distinct = pc.unique(column)
+    ordered = distinct.take(pc.sort_indices(distinct))
+    code = pc.index_in(column, value_set=ordered)
+    return Slices(ordered.to_pylist(), code.to_numpy().astype(np.int64))
 
 
 def crossed(columns: Sequence[Any]) -> list[str | None]:
@@ -110,8 +108,7 @@ def _column(values: Any) -> "pa.Array | pa.ChunkedArray":
     values = plain_in_order("by", values)
     if isinstance(values, np.ndarray):
         values = values.astype(values.dtype.newbyteorder("="))
-    is_sequence = isinstance(values, (list, tuple, range, np.ndarray, *ARROW))
-    if not is_sequence or getattr(values, "ndim", 1) != 1:
+    if not isinstance(values, (list, tuple, range, *ARROW)) and np.ndim(values) != 1:
         given = shown(values)
         must_be = "a sequence with one value per query, or a mapping by their ids"
         raise ValueError(f"by must be {must_be}; got {given}")
