@@ -491,11 +491,9 @@ def _asked_by_users(present: Sequence[Any], fields: Fields) -> list[Any]:
 @cache
 def standard_names(kind: str, score_order: str | None = None) -> Names:
     """Return the names of one side if `fields` gives none."""
-    names = Names(kind, VALUE[kind])
-    if kind != "run":
-        return names
-    is_given = score_order is not None
-    return names._replace(ascending=score_order == "ascending", is_order_given=is_given)
+    is_given = score_order is not None or kind != "run"  # other sides have no order
+    ascending = score_order == "ascending"
+    return Names(kind, VALUE[kind], ascending=ascending, is_order_given=is_given)
 
 
 def names_of_side(

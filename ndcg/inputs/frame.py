@@ -23,7 +23,6 @@ from .objects import fields_of, first_in, is_object
 from .sources import (
     is_database_query,
     is_lazy,
-    is_spark,
     library_of,
     listed,
     name_of_column,
@@ -83,8 +82,9 @@ def frame_of(argument: str, value: Any) -> Frame | None:
     if is_database_query(value):
         return _frame_of_query(value, names)
     if not hasattr(value, "__len__"):
-        problem = f"{type(value).__name__} has no rows that can be counted"
-        raise InputError(f"{problem}; {HINT}", argument)
+        problem = f"{type(value).__name__} of {library_of(value)} has no rows that can be counted"
+        hint = "give a table in memory, as toArrow() makes of a Spark DataFrame"
+        raise InputError(f"{problem}; {hint}", argument)
     return Frame(names, lambda _: value, lambda _: value)
 
 
@@ -139,15 +139,13 @@ def _field_of_records(argument: str, records: Sequence[Any], name: Any) -> list[
     if set(map(type, records)) == {dict}:
         with suppress(KeyError):
             return [record[name] for record in records]
-    column = []
-    for row, record in enumerate(records):
-        fields = fields_of(record) if is_object(record) else {}
-        if name not in fields:
-            has = shown(list(fields) or record)
-            problem = f"record {row} has no {name!r}, which the first one has; it has {has}"
-            raise InputError(problem, argument)
-        column.append(fields[name])
-    return column
+    fields = list(map(fields_of, records))
+    lacking = [row for row, names in enumerate(fields) if name not in names]
+    if lacking:
+        has = shown(list(fields[lacking[0]]) or records[lacking[0]])
+        problem = f"record {lacking[0]} has no {name!r}, which the first one has; it has {has}"
+        raise InputError(problem, argument)
+    return [row[name] for row in fields]
 
 
 def named_columns(data: Any, called: str = "data", **arguments: Any) -> list[Any]:
@@ -155,9 +153,6 @@ def named_columns(data: Any, called: str = "data", **arguments: Any) -> list[Any
 
     Values that are not names are returned unchanged; `called` is its name in messages.
     """
-    if is_spark(data):
-        problem = f"{called}: only compute scores a Spark DataFrame"
-        raise ValueError(f"{problem}; give its rows, {called}=frame.toArrow()")
     frame = frame_of(called, listed(data))
     if frame is None:
         problem = f"{called} must be a DataFrame with named columns; got {shown(data)}"

@@ -10,7 +10,7 @@
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
-from itertools import chain, takewhile
+from itertools import accumulate, chain, takewhile
 from numbers import Real
 from operator import length_hint
 from types import NoneType
@@ -37,7 +37,6 @@ from .fields import (
     examples_of_names,
     may_be_fields,
     plain_name,
-    refuse_lowest_first,
     spelled,
 )
 from .hashes import Columns
@@ -47,6 +46,7 @@ from .objects import (
     fields_among,
     fields_of,
     first_in,
+    first_no_object,
     is_list,
     is_mapping_to_numbers,
     is_nested,
@@ -58,7 +58,6 @@ from .sources import (
     ARROW,
     in_python,
     is_by_index,
-    is_spark,
     is_sparse,
     mapping_by_index,
     name_of_column,
@@ -67,7 +66,6 @@ from .sources import (
 )
 from .tables import (
     columns_of_rows,
-    held_against_ranks,
     read_table,
     table_of,
 )
@@ -87,9 +85,6 @@ def read_side(argument: str, side: Any, names: Names) -> Any:
         return side
     if isinstance(side, io.IOBase):
         raise InputError(f"is an open file ({type(side).__name__}); give its path", argument)
-    if is_spark(side):
-        hint = "give both sides as Spark DataFrames, or its rows, frame.toArrow()"
-        raise InputError(f"is a Spark DataFrame; {hint}", argument)
     frame = table_of(argument, side, names)
     if frame is not None:
         with _ways_of_table(argument, side):
@@ -99,14 +94,13 @@ def read_side(argument: str, side: Any, names: Names) -> Any:
         return objects_by_id(argument, table, names)  # rows that are queries with lists
     if names.kind == "exclude":
         return side  # ids alone, which `exclusion` reads beside the rankings
+    # A response of Elasticsearch's client has keys, too.
     if hasattr(side, "keys") and is_object(side):
-        side = fields_of(side)  # of a response of Elasticsearch's client
-    if isinstance(side, Mapping):
-        return _of_mapping(argument, side, names)
+        return _of_mapping(argument, fields_of(side), names)
     if not names.has_query_ids:
         _refuse_levels(argument, side, names)
-    if names.kind == "run" and not names.is_order_given:
-        refuse_lowest_first(name_of_column(side), argument)
+    with in_place(argument):
+        names.refuse_unknown_order(name_of_column(side))
     values = plain(argument, side)  # at once, since a reader of Arrow can be read only once
     rows = _rows(values)
     _refuse_tables(argument, rows)
@@ -199,14 +193,10 @@ def objects_by_id(
             ids, rows = zip(*reader.queries(objects, queries), strict=True)
             by_position = queries is None and reader.roles.query is None
             return _by_id(argument, rows_by_query(argument, ids, rows), by_position, reader)
-    cells = reader.rows(reader.within(objects))
-    ranked = reader.rows_with_ranks(objects)
-    if queries is not None:
-        cells = {"query": list(queries), **cells}
-    has_ranks = ranked is not None and held_against_ranks(argument, ranked, names)
+    read = reader.rows_with_ranks(objects) or reader.rows(reader.within(objects))
+    cells: dict[str, Any] = {"query": queries, **read}  # those of a mapping, or of a field
     roles = reader.roles
-    columns = columns_of_rows(argument, cells, names, roles.fields, reader.form, roles.others)
-    return columns._replace(has_ranks=has_ranks)
+    return columns_of_rows(argument, cells, names, roles.fields, reader.form, roles.others)
 
 
 def _by_id(
@@ -242,10 +232,8 @@ def _of_mapping(argument: str, side: Mapping[Any, Any], names: Names) -> ById | 
     if are_responses(side):
         return _of_responses(argument, side, names)
     # Nearly all mappings are such, whose values are looked at only where they are scored.
-    if not names.has_no_value and set(map(type, side.values())) == {dict}:
-        firsts = {type(next(iter(documents.values()), None)) for documents in side.values()}
-        if all(issubclass(kind, (Real, NoneType)) for kind in firsts):
-            return ById(side)
+    if not names.has_no_value and _are_mappings_to_numbers(side):
+        return ById(side)
     try:
         return read_by_query(argument, side.items(), names, by_position=False)
     except UnknownFieldError as error:
@@ -264,9 +252,7 @@ def is_single_object(side: Mapping[Any, Any], names: Names) -> bool:
     # To spell thousands of ids as names of fields would take long.
     if len(side) > MOST_FIELDS:
         return False
-    paths = [f"{path}." for path in names.given_names]
-    is_given = any(path.startswith(f"{key}.") for path in paths for key in side)
-    if is_given or are_names_of_fields(side) or _is_wrapper(side, names):
+    if _has_names_of_fields(side, names) or _is_wrapper(side, names):
         return True
     # If all are single, they are queries with one id, which are refused later.
     return {isinstance(value, SCALARS) for value in side.values()} == {True, False}
@@ -280,7 +266,7 @@ def are_responses(side: Mapping[Any, Any]) -> bool:
 
 def _is_wrapper(side: Mapping[Any, Any], names: Names) -> bool:
     """Return whether a mapping wraps a list of queries: objects with lists, and no hits."""
-    lists = [value for value in side.values() if are_hits(value)]
+    lists = list(filter(are_hits, side.values()))
     if len(lists) != 1:
         return False
     if all(map(is_mapping_to_values, lists[0])):
@@ -302,11 +288,11 @@ def is_ranking(row: Mapping[Any, Any], names: Names) -> bool:
 
 
 def _has_names_of_fields(row: Mapping[Any, Any], names: Names) -> bool:
-    """Return whether a mapping has standard names of two roles, or one that `fields` gives."""
+    """Return whether a mapping has standard names of two roles, or begins a path of `fields`."""
     if are_names_of_fields(row):
         return True
-    given = set(map(plain_name, names.given_names))
-    return not given.isdisjoint(map(plain_name, row))
+    paths = [accumulate(path.split("."), "{}.{}".format) for path in names.given_names]
+    return not set(map(plain_name, row)).isdisjoint(map(plain_name, chain(*paths)))
 
 
 def are_queries(row: Mapping[Any, Any], names: Names) -> bool:
@@ -324,15 +310,14 @@ def _are_ids_or_numbers(documents: Any) -> bool:
 
 
 def _of_responses(argument: str, side: Mapping[Any, Any], names: Names) -> ById | Columns:
-    objects = []
-    for query, value in side.items():
-        # A query without a response retrieved nothing.
-        response = {} if value is None else value
-        if not is_object(response):
-            problem = f"must be an object, as those before; got {shown(value)}"
-            raise InputError(problem, argument, f"query {shown(query)}")
-        objects.append(response)
-    return objects_by_id(argument, objects, names, list(side))
+    # A query without a response retrieved nothing.
+    objects = [{} if response is None else response for response in side.values()]
+    queries = list(side)
+    position = first_no_object(objects)
+    if position is not None:
+        problem = f"must be an object, as those before; got {shown(objects[position])}"
+        raise InputError(problem, argument, f"query {shown(queries[position])}")
+    return objects_by_id(argument, objects, names, queries)
 
 
 def refuse_table_by_index(side: Mapping[Any, Any], argument: str = "") -> None:
@@ -340,8 +325,9 @@ def refuse_table_by_index(side: Mapping[Any, Any], argument: str = "") -> None:
     first = next(iter(side.values()), None)
     if not isinstance(first, Mapping):
         return
+    are_mappings = all(isinstance(column, Mapping) for column in side.values())
     # Two names of fields tell a row: documents are hardly called query_id and score.
-    if may_be_fields(first) or _are_columns_by_index(side):
+    if may_be_fields(first) or (are_mappings and may_be_fields(side)):
         hint = "give the table itself, its records, [{...}, ...], or its columns, {name: [...]}"
         raise InputError(f"is a table by its index, such as {shown(dict(first))}; {hint}", argument)
     _refuse_fields_by_document(first, argument)
@@ -349,10 +335,9 @@ def refuse_table_by_index(side: Mapping[Any, Any], argument: str = "") -> None:
 
 def _refuse_fields_by_document(documents: Mapping[Any, Any], argument: str) -> None:
     """Raise an error for {document: {field: value}}, in which the ids would be names of fields."""
-    fields = next(iter(documents.values()), None)
-    if not isinstance(fields, Mapping) or not all(map(is_mapping_to_values, documents.values())):
-        return
-    if spelled(fields, chain(*SCORE, *RELEVANCE, LOWEST_FIRST)):
+    fields: Mapping[Any, Any] = next(iter(documents.values()), {})
+    are_objects = all(map(is_mapping_to_values, documents.values()))
+    if are_objects and spelled(fields, chain(*SCORE, *RELEVANCE, LOWEST_FIRST)):
         problem = f"has the fields of every document, such as {shown(dict(fields))}"
         hint = "give a single value, {query: {document: fields['...']}}, or a list of these objects"
         raise InputError(f"{problem}; {hint}", argument)
@@ -370,15 +355,6 @@ def _refuse_columns_of_lists(argument: str, side: Mapping[Any, Any], names: Name
             by_query = f"{{query: ids for query, ids in zip(queries, {lists})}}"
             hint = f"give {lists} if the other side has lists in the same order, or {by_query}"
             raise InputError(f"{problem}; {hint}", argument)
-
-
-def _are_columns_by_index(side: Mapping[Any, Any]) -> bool:
-    """Return whether a mapping has the names of columns, whose cells have the same keys."""
-    if not may_be_fields(side):
-        return False
-    if not all(isinstance(column, Mapping) for column in side.values()):
-        return False
-    return _have_same_keys(list(side.values()))
 
 
 def _have_same_keys(mappings: Sequence[Mapping[Any, Any]]) -> bool:
@@ -436,12 +412,10 @@ def _are_rankings(argument: str, rows: Sequence[Any], names: Names) -> bool:
     Raises:
         InputError: all have the same text as keys, none of them a standard name.
     """
-    # The first one tells of most records.
-    if not is_mapping_to_numbers(_first_filled(rows)):
+    # The first record tells of most.
+    if not all(map(is_mapping_to_numbers, filter(is_object, rows))):
         return False
     rankings = list(filter(None, filter(is_object, rows)))
-    if not all(map(is_mapping_to_numbers, rankings)):
-        return False
     # All records have the names of the first ones. To spell the ids of all rankings takes long.
     if any(_has_names_of_fields(row, names) for row in rankings[:FIRST_MAPPINGS]):
         return False
@@ -508,14 +482,11 @@ def _as_row(argument: str, row: Any, by_position: bool) -> Any:
         return []
     if isinstance(row, (list, tuple, Set, *SCALARS)) or is_object(row):
         return row
-    is_array = isinstance(row, np.ndarray)
-    if by_position and is_array and row.dtype.kind not in TEXTS_AND_OBJECTS:
-        return row  # of numbers, or of dates, which are refused in their place
     if is_by_index(row, by_position):
         return mapping_by_index(argument, row)
     values = in_python(plain(argument, row))
-    # A matrix in a list is no query; its rows are no pairs.
-    return row if by_position and is_list(first_in(values)) else values
+    # A matrix is no query; its rows are no pairs.
+    return row if is_list(first_in(values)) else values
 
 
 class RowReader:

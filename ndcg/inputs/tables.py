@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ..measure.messages import InputError, mark, shown, warn, within
+from ..measure.messages import InputError, in_place, mark, shown, warn, within
 from ..measure.scoring import in_threads
 from ..measure.ties import Mask
 from .columns import Column, as_number, beyond_2_53, read_flat_column
@@ -27,7 +27,7 @@ from .frame import Frame, frame_of
 from .hashes import Columns, best_rows, hashes_of, repeated_row
 from .ids import id_column, once, read_ids
 from .no_rankings import beside_ranks
-from .objects import first_in, is_nested, is_object
+from .objects import is_nested
 from .roles import columns_of_table
 from .sources import ARROW, ROWS_LOOKED_AT, in_python, library_of, plain, settled
 
@@ -42,27 +42,27 @@ def table_of(argument: str, side: Any, names: Names) -> Frame | None:
     if isinstance(side, Mapping) and not is_dict_of_columns(side, names):
         return None
     frame = frame_of(argument, side)
-    if frame is None or len(frame.names) == 0:
-        return None
-    name = frame.names[0]
+    if frame is None or len(frame.names) > 1 or names.name("document") in frame.names:
+        return frame
     # A single column has no documents beside its queries; it may be a column of lists.
-    if len(frame.names) == 1 and name != names.name("document"):
-        separator = UNSPLIT.search(str(name))
-        if separator:
-            hint = f"read the file with sep={separator[0]!r}, or give its path"
-            raise InputError(f"has a single column, {shown(name)}; {hint}", argument)
-        return None
-    return frame
+    name = "".join(map(str, frame.names))
+    separator = UNSPLIT.search(name)
+    if separator:
+        hint = f"read the file with sep={separator[0]!r}, or give its path"
+        raise InputError(f"has a single column, {shown(name)}; {hint}", argument)
+    return None
 
 
 def is_dict_of_columns(side: Mapping[Any, Any], names: Names) -> bool:
     """Return whether a mapping has columns by their names, not documents by the ids of queries."""
-    for column in side.values():
-        if not isinstance(column, (list, *ARROW)) and not hasattr(column, "__array__"):
-            return False
-    if are_names_of_fields(side):
-        return True
-    return len(names.given_names) > 1 and all(name in side for name in names.given_names)
+    if not all(map(_is_column, side.values())):
+        return False
+    given = names.given_names
+    return are_names_of_fields(side) or (len(given) > 1 and side.keys() >= {*given})
+
+
+def _is_column(value: Any) -> bool:
+    return isinstance(value, (list, *ARROW)) or hasattr(value, "__array__")
 
 
 def examples_of(frame: Frame) -> dict[Any, Any]:
@@ -99,16 +99,11 @@ def read_table(argument: str, frame: Frame, names: Names) -> Columns | Pairs | l
         return rows_of_frame(frame)
     if names.kind == "exclude":
         return Pairs(cells["query"], cells["document"])
-    has_ranks = False
-    if "rank" in cells:
-        has_ranks = held_against_ranks(argument, cells, names)
-        del cells["rank"]
     others = fields_without_role(frame.names, chosen)
-    side = columns_of_rows(argument, cells, names, chosen, "a table", others)
-    return side._replace(has_ranks=has_ranks)
+    return columns_of_rows(argument, cells, names, chosen, "a table", others)
 
 
-def held_against_ranks(argument: str, cells: Mapping[str, Any], names: Names) -> bool:
+def _held_against_ranks(argument: str, cells: Mapping[str, Any], names: Names) -> bool:
     """Warn of scores that do not fit the ranks beside them; return whether ranks tell an order."""
     problem, has_ranks = fit_of_ranks(cells, names)
     if problem:
@@ -161,10 +156,8 @@ def _cells_of(name: Any, column: Any) -> list[Any]:
     if hasattr(column, "column_name"):  # of a Dataset
         return list(map(as_python, column))
     if library_of(column) == "pandas" and column.dtype == object:
-        first = next(filter(None, map(first_in, column)), None)
-        if isinstance(first, tuple) and is_object(first):
-            # Arrow would read a row of Spark, which has names, as a list.
-            return list(column.where(column.notna(), None))
+        # Arrow would read a row of Spark, which has names, as a list.
+        return list(map(as_python, column.where(column.notna(), None)))
     if hasattr(column, "__arrow_c_stream__"):
         with suppress(pa.ArrowException):  # Arrow cannot hold a column of mixed objects
             objects = pa.chunked_array(column)
@@ -183,8 +176,10 @@ def columns_of_rows(
 ) -> Columns:
     """Return rows of one document as columns, without the rows that have no value.
 
-    `others` are the columns or fields that are not read.
+    The cells are those of the query, the document, and its value and rank, if it has them. `others`
+    are the columns or fields that are not read.
     """
+    has_ranks = "rank" in cells and _held_against_ranks(argument, cells, names)
     called = {role: f"{argument}: the column {fields.get(role, role)!r}" for role in cells}
     query = read_ids(called["query"], cells["query"])
     document = id_column(called["document"], cells["document"])
@@ -216,11 +211,10 @@ def columns_of_rows(
         fields=dict(fields),
         others=others,
         has_values=names.value in cells,
+        has_ranks=has_ranks,
     )
-    try:
+    with in_place(argument):
         return checked_rows(side, values.present, names, "row {}".format)
-    except InputError as error:
-        raise within(error, argument) from None
 
 
 def checked_rows(
