@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from ..measure.labels import Labels, instead_of_text, number_of_text
 from ..measure.messages import InputError, mark, raise_unless_of_values, shown
 from ..measure.ties import Mask
-from .sources import Widened, are_lists, converted, is_one_column, plain_in_order
+from .sources import Widened, are_lists, converted, in_python, is_one_column, plain_in_order
 
 # describes a query, by its index, and a document in it, by its position or None
 Place = Callable[[int, int | None], str]
@@ -119,10 +119,9 @@ def read_column(
     if isinstance(values, pa.Array):
         values, offsets = _values_of_lists(argument, values)
         return _read(argument, values, offsets, place or numbered, ignore_index, labels)
+    values = _array_or_list(values)
     if isinstance(values, np.ndarray):
-        if values.dtype.kind not in TEXTS_AND_OBJECTS:
-            return _from_array(argument, values, ignore_index)
-        values = values.tolist()  # None if masked
+        return _from_array(argument, values, ignore_index)
     if not isinstance(values, (list, tuple)):
         raise InputError(
             f"{mark(argument)} must hold one list of documents per query: nested lists, a 2-D "
@@ -159,11 +158,9 @@ def _refuse_nested(argument: str, values: Any) -> None:
     if is_sequence and getattr(values, "ndim", 1) == 1:
         if len(values) == 0 or not are_lists(values[:1]):
             return
-    form: Any = getattr(values, "type", type(values).__name__)
-    if isinstance(values, np.ndarray):
+    form = shown(in_python(values))
+    if hasattr(values, "shape"):
         form = f"shape {values.shape}"
-    elif isinstance(values, (list, tuple)):
-        form = f"lists such as {shown(values[0])}"
     problem = f"{mark(argument)} must be flat, one number per document"
     raise InputError(f"{problem}; got {form}{logits_hint(argument, values)}")
 
@@ -178,12 +175,9 @@ def _read(
     in_column: bool = False,
 ) -> Column:
     """Read values of several queries, one after the other, in an array, a list or Arrow's array."""
-    if isinstance(values, pa.Array):
-        values = _array_of_arrow(values)
+    values = _array_or_list(values)
     if isinstance(values, np.ndarray):
-        if values.dtype.kind not in TEXTS_AND_OBJECTS:
-            return _of_array(argument, values, offsets, ignore_index)
-        values = values.tolist()  # None if masked
+        return _of_array(argument, values, offsets, ignore_index)
     return read_numbers(
         argument, [values], offsets, place, ignore_index, labels, in_column=in_column
     )
@@ -198,21 +192,27 @@ def _of_array(
     return Column(numbers, offsets, present, is_padding(values, ignore_index))
 
 
+def _array_or_list(values: Any) -> Any:
+    """Return texts and objects of an array, or of Arrow's, as a list, and numbers as an array."""
+    if isinstance(values, pa.Array):
+        return _array_of_arrow(values)
+    if isinstance(values, np.ndarray) and values.dtype.kind in TEXTS_AND_OBJECTS:
+        return values.tolist()  # None if masked
+    return values
+
+
 def _array_of_arrow(values: pa.Array) -> Any:
     """Return numbers as an array, which is masked where they are null; others as a list."""
-    if pa.types.is_null(values.type):  # all values are missing
-        values = values.cast(pa.float64())
-    elif pa.types.is_decimal(values.type):
+    if pa.types.is_decimal(values.type):
         with suppress(pa.ArrowInvalid):  # reading one by one raises the error
             values = without_decimals(values)
-    is_truth = pa.types.is_boolean(values.type)
-    if not (is_truth or pa.types.is_integer(values.type) or pa.types.is_floating(values.type)):
+    if not pa.types.is_primitive(values.type) or pa.types.is_temporal(values.type):
         return values.to_pylist()
     if not values.null_count:
         return values.to_numpy(zero_copy_only=False)
     mask = values.is_null().to_numpy(zero_copy_only=False)
-    numbers = values.fill_null(False if is_truth else 0).to_numpy(zero_copy_only=False)
-    return np.ma.MaskedArray(numbers, mask)
+    zero = pa.scalar(0).cast(values.type)
+    return np.ma.MaskedArray(values.fill_null(zero).to_numpy(zero_copy_only=False), mask)
 
 
 def logits_hint(argument: str, values: Any) -> str:
@@ -241,8 +241,7 @@ TEXTS_AND_OBJECTS = "OUT"  # kinds of types of arrays that are read as lists
 
 def _one_query(argument: str, values: Any) -> Any:
     """Return one query of a list, an array of another library as a NumPy array."""
-    values = _combined(plain_in_order(argument, values))
-    return _array_of_arrow(values) if isinstance(values, pa.Array) else values
+    return _array_or_list(_combined(plain_in_order(argument, values)))
 
 
 def _from_array(argument: str, values: NDArray[Any], ignore_index: float | None) -> Column:
@@ -265,9 +264,9 @@ def _from_rows(
     """Read one array of any library, or one list, per query."""
     if not all(issubclass(kind, np.ndarray) for kind in set(map(type, rows))):
         rows = [_one_query(f"{argument}: query {query}", row) for query, row in enumerate(rows)]
-    types = {getattr(row, "dtype", None) for row in rows}
-    if any(dtype is None or dtype.kind in TEXTS_AND_OBJECTS for dtype in types):
-        return _from_lists(argument, rows, ignore_index, labels)
+    types = {getattr(row, "dtype", np.dtype(object)) for row in rows}
+    if any(dtype.kind in TEXTS_AND_OBJECTS for dtype in types):
+        return _from_lists(argument, _lists(argument, rows), ignore_index, labels)
     for query, row in enumerate(rows):
         if row.ndim != 1:
             problem = f"must be a 1-D array of documents; got {row.ndim}-D"
@@ -279,7 +278,7 @@ def _from_rows(
         offsets = offsets_of(np.fromiter(map(len, rows), np.int64))
         concatenated = _concatenated if kinds == {np.ndarray} else np.ma.concatenate
         return _of_array(argument, concatenated(rows), offsets, ignore_index)
-    column = _from_lists(argument, rows, None, labels)
+    column = _from_lists(argument, _lists(argument, rows), None, labels)
     if ignore_index is None:
         return column
     # Padding is compared in the type of its row, which is not the type of all values.
@@ -351,21 +350,19 @@ def _from_lists(
     ignore_index: float | None,
     labels: Labels | None,
 ) -> Column:
-    """Read nested lists of numbers and None, of which some may be arrays."""
-    if not set(map(type, rows)) <= {list, tuple}:
-        rows = [_list_of_query(argument, query, row) for query, row in enumerate(rows)]
+    """Read nested lists of numbers and None."""
     offsets = offsets_of(np.fromiter(map(len, rows), np.int64))
     return read_numbers(argument, rows, offsets, ignore_index=ignore_index, labels=labels)
 
 
-def _list_of_query(argument: str, query: int, row: Any) -> Sequence[Any]:
-    """Return the values of a query as a list, with None for masked ones."""
-    if isinstance(row, np.ndarray):
-        row = row.tolist()
-    if isinstance(row, (list, tuple)):
-        return row
-    problem = f"must be a list of documents; got {shown(row)}"
-    raise InputError(f"{problem}; {NOT_NESTED}", argument, f"query {query}")
+def _lists(argument: str, rows: Sequence[Any]) -> list[Sequence[Any]]:
+    """Return the values of queries, in lists or arrays, as lists, with None for masked ones."""
+    lists = list(map(in_python, rows))
+    for query, row in enumerate(lists):
+        if not isinstance(row, (list, tuple)):
+            problem = f"must be a list of documents; got {shown(row)}"
+            raise InputError(f"{problem}; {NOT_NESTED}", argument, f"query {query}")
+    return lists
 
 
 # Numbers
@@ -479,72 +476,51 @@ def _one_by_one(
     values = _python_values(given, labels, in_column)
     mask = unless_all(np.array([value is not None for value in values], bool))
     values = [0 if value is None else value for value in values]
-    kinds = set(map(type, values))
-    wrong = {kind for kind in kinds if not _is_number(kind)}
+    kinds = list(map(type, values))
+    wrong = [kinds.index(kind) for kind in set(kinds) if not _is_number(kind)]
     if wrong:
-        row = next(row for row, value in enumerate(values) if type(value) in wrong)
+        row = min(wrong)
         raise refused(row, _not_a_number(argument, given, values[row], labels))
     # Without None, NumPy may store them exactly.
     array = np.array(values)
     if _holds_all(array):
         return array, mask
-    integers = _integers(values, kinds)
-    if integers is not None:
-        return integers, mask
-    floats = _nearest_floats(values)
-    rounded = _first_rounded(values, floats)
-    if rounded is not None:
-        raise refused(rounded, "would be rounded; give floats, or all integers of at most 64 bits")
-    return floats, mask
+    for dtype in (np.float64, np.int64, np.uint64):
+        if _are_held(values, dtype):
+            return np.array(values, dtype), mask
+    row = next(row for row, value in enumerate(values) if not _are_held([value], np.float64))
+    raise refused(row, "would be rounded; give floats, or all integers of at most 64 bits")
 
 
 def _python_values(values: list[Any], labels: Labels | None, in_column: bool) -> list[Any]:
     """Return values, of which text and numbers of other libraries become Python's numbers."""
-    kinds = set(map(type, values)) - {NoneType}
-    foreign = {kind for kind in kinds if not _is_number(kind)}
-    if not foreign:
-        return values
-    values = [number(value) if type(value) in foreign else value for value in values]
-    if labels is not None and in_column:
+    values = list(map(number, values))
+    if in_column and labels is None:
+        return list(map(as_number, values))
+    if in_column:
         # An empty cell is no label, as in files.
         values = [None if value == "" else value for value in values]
-    if labels is not None:
-        return labels.numbers(values)
-    if in_column:
-        return list(map(as_number, values))
-    return values
+    return values if labels is None else labels.numbers(values)
 
 
-def _integers(values: list[Any], kinds: Set[type]) -> NDArray[Any] | None:
-    """Return integers of at most 64 bits as an array; None for other numbers."""
-    if not all(issubclass(kind, Integral) for kind in kinds):
-        return None
-    lowest, highest = min(values), max(values)
-    for dtype in (np.int64, np.uint64):
-        if np.iinfo(dtype).min <= lowest and highest <= np.iinfo(dtype).max:
-            return np.array(values, dtype)
-    return None
-
-
-def _nearest_floats(values: list[Any]) -> NDArray[np.float64]:
-    """Return numbers as floats, inf for an integer that is too large."""
+def _are_held(values: list[Any], dtype: type) -> bool:
+    """Return whether an array of a type holds numbers exactly."""
     try:
-        return np.array(values, np.float64)
-    except OverflowError:
-        return np.array([float(value) if abs(value) < 2**1023 else math.inf for value in values])
+        held = np.array(values, dtype).tolist()
+    except (OverflowError, ValueError):  # an integer is too large, or NaN is no integer
+        return False
+    return all(map(_is_same, held, values))
 
 
-def _first_rounded(values: list[Any], floats: NDArray[Any]) -> int | None:
-    """Return the row of the first number that a float does not hold exactly."""
-    for row, (value, nearest) in enumerate(zip(values, floats.tolist(), strict=True)):
-        exact = int(value) if isinstance(value, Integral) else value
-        is_nan = exact != exact
-        if nearest != exact and not is_nan:
-            return row
-    return None
+def _is_same(held: float, value: Any) -> bool:
+    """Return whether a number of Python is exactly another, or both are NaN."""
+    # NumPy would compare its integers with floats as floats.
+    exact = int(value) if isinstance(value, Integral) else value
+    return bool(held == exact or exact != exact)
 
 
 NONE_INSTEAD = "give None where nobody judged"
+LEFT_AS_THEY_ARE = (NoneType, int, float, str, np.number)  # types of plain values
 
 
 def _not_a_number(argument: str, values: Iterable[Any], value: Any, labels: Labels | None) -> str:
@@ -568,6 +544,8 @@ def number(value: Any) -> Any:
     >>> number(np.ma.masked), number(np.array(0.5)), number(Decimal("0.5")), number("0.5")
     (None, 0.5, 0.5, '0.5')
     """
+    if isinstance(value, LEFT_AS_THEY_ARE):
+        return value
     try:
         if isinstance(value, Decimal):
             return whole_or_float(value)
