@@ -8,7 +8,6 @@ from contextlib import suppress
 from functools import cache, partial
 from typing import Any, NamedTuple
 
-import numpy as np
 import pyarrow as pa
 
 from ..measure.messages import InputError, brief, shown
@@ -116,12 +115,9 @@ def _names_of(value: Any) -> list[Any] | None:
         return list(value)
     if isinstance(value, pa.RecordBatchReader):
         return list(value.schema.names)
-    if isinstance(value, np.ndarray):
-        names = value.dtype.names
-        return None if names is None else list(names)
     if getattr(value, "column_names", ()) is None:  # of a Dataset that is read as it comes
         return []
-    return names_of_columns(value)
+    return names_of_columns(value) or None
 
 
 def _frame_of_records(argument: str, records: Sequence[Any]) -> Frame | None:

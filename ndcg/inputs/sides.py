@@ -146,7 +146,7 @@ def _refuse_levels(argument: str, side: Any, names: Names) -> None:
 
 def _refuse_tables(argument: str, rows: Iterable[Any]) -> None:
     """Raise an error for tables of several systems, or of a query each."""
-    columns = names_of_columns(_first_filled(rows)) or []
+    columns = names_of_columns(_first_filled(rows))
     if len(columns) > 1:
         listed = brief(map(shown, columns), ", ")
         hint = "give one, such as pandas.concat({query: table, ...}, names=['query_id'])"

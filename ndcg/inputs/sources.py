@@ -128,14 +128,15 @@ def name_of_column(column: Any) -> Any:
     name = getattr(column, "name", getattr(column, "column_name", None))
     if name is not None or is_lazy(column):  # whose names may take long
         return name
-    names = names_of_columns(column) or []
+    names = names_of_columns(column)
     return names[0] if len(names) == 1 else None
 
 
-def names_of_columns(table: Any) -> list[Any] | None:
-    """Return the names of the columns of a DataFrame, a table or a Dataset; None if it has none."""
-    names = getattr(table, "column_names", getattr(table, "columns", None))
-    return None if names is None or callable(names) else list(names)
+def names_of_columns(table: Any) -> list[Any]:
+    """Return the names of columns, or of the fields of a structured array, if it has any."""
+    in_array = getattr(getattr(table, "dtype", None), "names", None)
+    names = getattr(table, "column_names", getattr(table, "columns", in_array))
+    return list(names) if isinstance(names, Iterable) else []
 
 
 def are_lists(side: Any) -> bool:
@@ -148,11 +149,8 @@ def are_lists(side: Any) -> bool:
         return bool(pa.types.is_nested(side.type))
     if isinstance(side, np.ndarray) and side.dtype.kind != "O":
         return side.ndim == 2
-    if not isinstance(side, (list, tuple, np.ndarray)):
-        return False
-    if len(side) == 0:
-        return True
-    return any(map(_is_row, side))
+    is_list = isinstance(side, (list, tuple, np.ndarray))
+    return is_list and (len(side) == 0 or any(map(_is_row, side)))
 
 
 def is_one_column(side: Any) -> bool:
@@ -224,14 +222,15 @@ def plain(argument: str, values: Any) -> Any:
         problem = f"{type(values).__name__} cannot be read: {in_short(error)}"
         hint = "give lists, a dense NumPy array or an Arrow column"
         raise InputError(f"{problem}; {hint}", argument) from error
-    kind = getattr(array, "type", None)
+    kind = getattr(array, "type", getattr(array, "dtype", array))
     if isinstance(kind, pa.BaseExtensionType):
         raise InputError(f"holds values of the type {kind}; give numbers, or ids as text", argument)
-    names = _names_of_fields(array)
+    # A structure has the names of fields, and a Dataset those of columns, if it knows them.
+    names = getattr(kind, "names", names_of_columns(kind))
     if names:
         ids = f"{mark('query_ids')} and {mark('document_ids')}"
         raise InputError(
-            f"must be one column; got a table of columns {shown(names)}. If each row is a "
+            f"must be one column; got a table of columns {shown(list(names))}. If each row is a "
             "document, outer-join both sides by query and document and give the columns: "
             f"predictions, references, {ids}. If each row is a query, give its column of lists. "
             "If the ids are in the index, reset_index() makes columns of them",
@@ -270,6 +269,8 @@ def converted(values: Any) -> Any:
     if isinstance(values, (np.ndarray, *ARROW, Mapping)):
         return values
     library = library_of(values)
+    if library == "pandas" and is_one_column(values):
+        return converted(values.iloc[:, 0])
     if library == "torch":
         return _from_torch(values)
     if library == "cupy":
@@ -333,9 +334,10 @@ def _from_column_of_dataset(column: Any) -> Any:
 
 
 def _from_stream(values: Any) -> Any:
-    rows = _masked_rows(values)
-    if rows is not None:
-        return rows
+    are_objects = str(getattr(values, "dtype", None)).lower() == "object"
+    # Arrow ignores masks.
+    if are_objects and np.ma.MaskedArray in set(map(type, values)):
+        return list(values)
     try:
         return _only_column(pa.chunked_array(values))
     except Exception:
@@ -345,34 +347,8 @@ def _from_stream(values: Any) -> Any:
         return np.asarray(values)
 
 
-def _masked_rows(values: Any) -> list[Any] | None:
-    """Return the rows of a column of objects if some are masked arrays; Arrow ignores masks."""
-    if is_one_column(values) and hasattr(values, "iloc"):
-        values = values.iloc[:, 0]
-    if str(getattr(values, "dtype", None)).lower() != "object":
-        return None
-    if isinstance(next(iter(values), None), (str, int)):  # ids; looking at all takes long
-        return None
-    rows = list(values)
-    if not any(issubclass(kind, np.ma.MaskedArray) for kind in set(map(type, rows))):
-        return None
-    return rows
-
-
-def _names_of_fields(values: Any) -> list[str]:
-    """Return the names of the columns of a table; none for anything else."""
-    if isinstance(values, ARROW) and pa.types.is_struct(values.type):
-        return [field.name for field in values.type]
-    in_array = getattr(getattr(values, "dtype", None), "names", None)
-    # A Dataset may not know its names.
-    return list(getattr(values, "column_names", in_array) or ())
-
-
 def _only_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return the column of a table with a single column, not counting the pandas index."""
-    if not pa.types.is_struct(column.type):
-        return column
-    names = [field.name for field in column.type if not field.name.startswith("__index_level_")]
-    if len(names) != 1:
-        return column
-    return column.flatten()[column.type.get_field_index(names[0])]
+    """Return the column of a table with a single column."""
+    if pa.types.is_struct(column.type) and column.type.num_fields == 1:
+        return column.flatten()[0]
+    return column
