@@ -370,12 +370,18 @@ def _doubt_about_thousands(rows: Sequence[bytes], layout: Layout) -> str:
 
     A program that writes three decimals writes 980.000, and one that leaves out zeros writes 1.34.
     """
-    cells = list(chain.from_iterable(cells_in(rows, layout.cells, layout.at[2:])))
-    with_point = [cell for cell in cells if "." in cell]
-    hundreds = next(filter(HUNDREDS.fullmatch, cells), None)
-    if not with_point or hundreds is None or not all(map(THOUSANDS.fullmatch, with_point)):
+
+    def values_of(rows: Iterable[bytes]) -> Iterator[str]:
+        return chain.from_iterable(cells_in(rows, layout.cells, layout.at[2:]))
+
+    # Splitting a row takes long, and the first number with a point tells nearly always.
+    with_point = (cell for cell in values_of(row for row in rows if b"." in row) if "." in cell)
+    first = next(with_point, "")
+    if not all(map(THOUSANDS.fullmatch, chain([first], with_point))):
         return ""
-    first = with_point[0]
+    hundreds = next(filter(HUNDREDS.fullmatch, values_of(rows)), None)
+    if hundreds is None:
+        return ""
     problem = f"every {VALUE[layout.kind]} with a point has three decimals, and others have none"
     hint = f"if the point marks thousands, write {first.replace('.', '')}"
     return f"{problem} ({shown(first)}, {shown(hundreds)}); {hint}"
