@@ -18,7 +18,7 @@ last, so it may be a pipe. Text is parsed in chunks of whole lines, in threads.
 import os
 import re
 from bisect import bisect_right
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
@@ -35,6 +35,7 @@ from ..inputs.tables import checked_rows
 from ..measure.labels import Labels
 from ..measure.messages import InputError, place_of_file, warn
 from ..measure.options import Options
+from ..measure.scoring import in_threads
 from .content import BYTE_ORDER_MARK, NO_LIMITS, Limits, naming_file, shown_cell, unpacked_stream
 from .detection import START, TABLES, check_format, form_of
 from .json import from_json
@@ -90,7 +91,7 @@ def read_columns(
             if part.problem:
                 raise InputError(part.problem, _place(parts, unit)(rows))
         place = _place(parts, unit)
-        columns = _joined(parts, request, pool) if rows else _no_rows(kind)
+        columns = _joined(parts, request) if rows else _no_rows(kind)
         limits.check("queries", len(columns.query_ids))
         columns = checked_rows(columns, columns.present, names, place)
     notices = [part.notice for part in parts if part.notice]
@@ -294,9 +295,10 @@ def _numbered_on(part: FilePart, before: int) -> FilePart:
     return part._replace(table=part.table.set_column(index, schema.field(counted), column))
 
 
-def _joined(parts: list[FilePart], request: ReadRequest, pool: ThreadPoolExecutor) -> Columns:
+def _joined(parts: list[FilePart], request: ReadRequest) -> Columns:
     """Return the rows of all parts as columns."""
-    table = pa.concat_tables([part.table for part in parts]).unify_dictionaries()
+    tables = [part.table for part in parts if len(part.table)]
+    table = pa.concat_tables(tables).unify_dictionaries()
     query = np.concatenate([chunk.indices for chunk in table["query"].chunks], dtype=np.int64)
     ids = table["query"].chunk(0).dictionary
     column = table["value"]
@@ -310,12 +312,12 @@ def _joined(parts: list[FilePart], request: ReadRequest, pool: ThreadPoolExecuto
         values = np.array(values_by_order(len(query), request.names), np.float64)
         present = None
     hashes = np.empty(len(query), np.uint64)
-    ends = np.cumsum([len(part.table) for part in parts]).tolist()
+    ends = np.cumsum(list(map(len, tables))).tolist()
 
-    def write_hashes(part: FilePart, end: int) -> None:
-        hashes[end - len(part.table) : end] = hashes_of(part.table["document"])
+    def write_hashes(rows: pa.Table, end: int) -> None:
+        hashes[end - len(rows) : end] = hashes_of(rows["document"])
 
-    deque(pool.map(write_hashes, parts, ends), 0)
+    in_threads(write_hashes, tables, ends)
     return Columns(query, ids, table["document"], values, hashes, present=present)
 
 
