@@ -5,6 +5,7 @@ Columns and tensors are converted by the first of several methods that their lib
 
 import io
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -213,7 +214,7 @@ def plain(argument: str, values: Any) -> Any:
 
     Other values are returned unchanged.
     """
-    if isinstance(values, (list, tuple)):
+    if isinstance(values, (list, tuple, NoneType)):
         return values
     try:
         array = converted(values)
