@@ -21,7 +21,7 @@ from ..measure.labels import to_label
 from ..measure.messages import InputError, mark, shown, within
 from .columns import as_number, check_queries_equal, read_flat_column
 from .documents import ById, documents_of_query, has_ids
-from .fields import Names, standard_names
+from .fields import Names, names_of_side
 from .hashes import Columns
 from .ids import id_kind
 from .no_rankings import refuse_ids
@@ -44,7 +44,7 @@ def with_ids_on_both(inputs: Any, names: Names) -> Any:
         # The ids of the documents are lists beside the lists of their values.
         if _are_lists_without_ids(qrels):
             _refuse_ids_as_relevances(ids, qrels)
-            qrels = _by_ids_beside("references", qrels, ids, standard_names("qrels"))
+            qrels = _by_ids_beside("references", qrels, ids, names_of_side("qrels"))
         run = _by_ids_beside("predictions", run, ids, names)
         inputs = inputs._replace(document_ids=None)
     if is_sparse(qrels) and _are_columns(run, qrels):
@@ -64,7 +64,7 @@ def _qrels_by_id(run: ById | Columns, qrels: Any) -> Any:
         return _by_column(qrels)
     if _are_lists_without_ids(qrels):
         # Lists of text may have been labels; beside a run with ids, they are ids.
-        qrels = read_side("references", qrels, standard_names("qrels"))
+        qrels = read_side("references", qrels, names_of_side("qrels"))
     if _are_lists_without_ids(qrels):
         raise _lists_beside_ids(run, qrels)
     return qrels
@@ -177,7 +177,7 @@ def _scores_beside_ids(qrels: ById | Columns) -> InputError:
 def _lists_beside_ids(run: ById | Columns, qrels: Any) -> InputError:
     first = next(iter(qrels), None)
     if type(first) is tuple:
-        return row_of_table("references", first, standard_names("qrels"))
+        return row_of_table("references", first, names_of_side("qrels"))
     problem = f"hold lists of numbers beside documents with ids, such as {shown(run.first_id)}"
     ids = "if they are ids of relevant documents, give sets, [set(row) for row in references]"
     values = "if values, name their documents, [dict(zip(ids, row)) for ids, row in ...]"

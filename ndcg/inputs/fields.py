@@ -348,7 +348,7 @@ def with_names_of_columns(fields: Any, **arguments: Any) -> Any:
 def examples_of_names(names: "Names") -> str:
     """Return what advice says about the names of columns, of which it cannot know the third.
 
-    >>> print(InputError(examples_of_names(standard_names("run"))))
+    >>> print(InputError(examples_of_names(names_of_side("run"))))
     such as query_id, doc_id, and score, or rank or distance with score_order="ascending"
     """
     ranks = f"rank or distance with {mark('score_order', 'ascending')}"
@@ -488,14 +488,6 @@ def _asked_by_users(present: Sequence[Any], fields: Fields) -> list[Any]:
     return [path for path in fields_called(ASKED, fields) if path not in present]
 
 
-@cache
-def standard_names(kind: str, score_order: str | None = None) -> Names:
-    """Return the names of one side if `fields` gives none."""
-    is_given = score_order is not None or kind != "run"  # other sides have no order
-    ascending = score_order == "ascending"
-    return Names(kind, VALUE[kind], ascending=ascending, is_order_given=is_given)
-
-
 def names_of_side(
     kind: str,
     fields: Any = None,
@@ -507,20 +499,26 @@ def names_of_side(
 
     The order of scores is None if nobody said which one is best; then it is the highest.
     """
-    names = standard_names(kind, score_order)
-    if kind == "qrels":
-        names = names._replace(labels=labels)
-    elif kind == "run":
-        names = names._replace(keep=keep)
+    value = VALUE[kind]
     given = {}
     for role, (in_run, in_qrels) in check_fields(fields).items():
-        if role not in ("query", "document", names.value):
+        if role not in ("query", "document", value):
             continue  # the value of the other side, which may be a field of this one too
         # A pair says what each side has, but documents to exclude may have standard names too.
         is_pair = kind != "exclude" and isinstance(fields[role], (list, tuple))
-        is_shared = role != names.value and not is_pair
+        is_shared = role != value and not is_pair
         given[role] = Given(in_run if kind == "run" else in_qrels, is_shared)
-    return names._replace(given=given)
+    if kind != "run":
+        return Names(kind, value, given, labels=labels if kind == "qrels" else None)
+    is_given = score_order is not None
+    return Names(
+        kind,
+        value,
+        given,
+        ascending=score_order == "ascending",
+        is_order_given=is_given,
+        keep=keep,
+    )
 
 
 PLAIN_RELEVANCES = plain_names(RELEVANCE[0])
