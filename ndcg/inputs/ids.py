@@ -22,6 +22,7 @@ INTEGERS_OR_TEXT = "give whole numbers as integers, others as text"
 EMPTY_ID = "the id of a document is empty text; leave it out"
 SURROGATE = re.compile("[\ud800-\udfff]")  # the replacement of a byte that is not UTF-8
 FEW_IDS = 1 << 9  # with fewer rows, numbering ids one by one is faster than Arrow
+FEW_ROWS = 1 << 13  # encoding all of their ids is faster than to look where these change
 PROBE = 1 << 10  # rows sampled to see whether equal ids are adjacent, or whether inputs share ids
 THREADED = 1 << 20  # with more rows, several threads share the work
 RowNumbers = NDArray[np.int64]
@@ -250,7 +251,7 @@ def _few(values: Sequence[Any]) -> Ids | None:
 def _encoded(ids: "pa.Array | pa.ChunkedArray") -> Ids:
     """Encode the ids of all rows, or of the first rows of runs if equal ids are adjacent."""
     # Rows are mostly sorted by query; then it is faster to look only at where the id changes.
-    if len(ids) and len(_heads(ids[:PROBE])) <= min(len(ids), PROBE) // 4:
+    if len(ids) > FEW_ROWS and len(_heads(ids[:PROBE])) <= min(len(ids), PROBE) // 4:
         heads = _heads(ids)
         runs = _encoded(ids.take(pa.array(heads)))
         lengths = np.diff(np.append(heads, len(ids)))

@@ -93,6 +93,7 @@ ID_TYPES = [
 def test_ids_are_numbered_in_the_order_of_their_first_rows(
     monkeypatch: pytest.MonkeyPatch, rows: str, kind: pa.DataType, probe: int, threaded: int
 ) -> None:
+    monkeypatch.setattr(room, "FEW_ROWS", 0)
     monkeypatch.setattr(room, "PROBE", probe)
     monkeypatch.setattr(room, "THREADED", threaded)
     numbers = pa.array(ROWS[rows], pa.int32())
