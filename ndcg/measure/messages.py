@@ -57,6 +57,7 @@ def brief(names: Iterable[str], separator: str) -> str:
 # How an entry point writes a mark: a function of its text in Python, its name, and the values.
 Words = Callable[..., str]
 _MARK = re.compile("\x0e(.*?)\x1f(.*?)\x0f", re.DOTALL)
+_VALUES = json.JSONEncoder(default=shown)  # made once; `json.dumps` would make one for every mark
 
 
 def mark(name: str, *values: Any, said: str = "", before: str = "", after: str = "") -> str:
@@ -72,7 +73,7 @@ def mark(name: str, *values: Any, said: str = "", before: str = "", after: str =
         # Words are in the quotes of the docs.
         texts = [f'"{value}"' if isinstance(value, str) else repr(value) for value in values]
         said = f"{name}={' or '.join(texts)}" if texts else name
-    fields = json.dumps([before, after, name, *values], default=shown)
+    fields = _VALUES.encode([before, after, name, *values])
     return f"\x0e{visible(said)}\x1f{fields}\x0f"
 
 
