@@ -509,7 +509,8 @@ def names_of_side(
         is_shared = role != value and not is_pair
         given[role] = Given(in_run if kind == "run" else in_qrels, is_shared)
     if kind != "run":
-        return Names(kind, value, given, labels=labels if kind == "qrels" else None)
+        labels = labels if kind == "qrels" else None
+        return Names(kind, value, given, labels=labels, is_order_given=True)  # it has no order
     is_given = score_order is not None
     return Names(
         kind,

@@ -129,7 +129,7 @@ def fields_among(objects: Iterable[Any], start: Keys = ()) -> Fields:
     Raises:
         InputError: one is no object.
     """
-    looked_at = [{} if value is None else value for value in islice(objects, LOOKED_AT)]
+    looked_at = list(islice(objects, LOOKED_AT))
     position = first_no_object(looked_at)
     if position is not None:
         problem = f"holds {shown(looked_at[position])} among objects; give objects alone"

@@ -375,9 +375,7 @@ def _of_list(argument: str, side: Any, rows: Sequence[Any], names: Names) -> Any
         return side
     if names.labels is not None and _are_ids(first):
         return side  # labels if the other side holds numbers, which both sides together tell
-    if set(map(type, rows)) != {dict}:  # records are read as they are, much faster
-        rows = [_as_row(argument, row, by_position=True) for row in rows]
-    if is_object(first) and not _are_rankings(argument, rows, names):
+    if is_object(first) and not _are_rankings(argument, first, rows, names):
         return objects_by_id(argument, rows, names)
     return read_by_query(argument, enumerate(rows), names, by_position=True)
 
@@ -404,7 +402,7 @@ def row_of_table(argument: str, row: tuple[Any, ...], names: Names) -> InputErro
     return InputError(f"{problem}; {hint}", argument)
 
 
-def _are_rankings(argument: str, rows: Sequence[Any], names: Names) -> bool:
+def _are_rankings(argument: str, first: Any, rows: Sequence[Any], names: Names) -> bool:
     """Return whether objects are mappings of documents to numbers, one per query.
 
     Records have the same names, rankings mostly do not.
@@ -412,10 +410,13 @@ def _are_rankings(argument: str, rows: Sequence[Any], names: Names) -> bool:
     Raises:
         InputError: all have the same text as keys, none of them a standard name.
     """
-    # The first record tells of most.
-    if not all(map(is_mapping_to_numbers, filter(is_object, rows))):
+    # The first one tells of most records.
+    if not is_mapping_to_numbers(first):
         return False
+    rows = [_as_row(argument, row, by_position=True) for row in rows]
     rankings = list(filter(None, filter(is_object, rows)))
+    if not all(map(is_mapping_to_numbers, rankings)):
+        return False
     # All records have the names of the first ones. To spell the ids of all rankings takes long.
     if any(_has_names_of_fields(row, names) for row in rankings[:FIRST_MAPPINGS]):
         return False
