@@ -70,9 +70,7 @@ def read_columns(
     `has_query_ids`, queries without ids are numbered; None: there can be no such argument.
     """
     path = os.fsdecode(path)
-    names = names_of_side(kind, fields, score_order, labels, keep)
-    if has_query_ids is not None:
-        names = names.beside_query_ids(has_query_ids)
+    names = names_of_side(kind, fields, score_order, labels, keep, has_query_ids)
     request = ReadRequest(names, limits, check_format(format))
     parts: list[FilePart] = []
     # The pool is closed here and not by a generator, because after an error a generator may be

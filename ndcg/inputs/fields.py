@@ -369,7 +369,8 @@ class Names(NamedTuple):
     has_query_ids: bool = False  # whether `query_ids` names the queries of objects
     takes_query_ids: bool = False  # whether `query_ids` may be given, as beside objects in memory
     ascending: bool = False  # whether the lowest score is best
-    is_order_given: bool = False  # whether `score_order` says which score is best
+    # whether `score_order` says which score of a run is best; other sides have no order
+    is_order_given: bool = True
     labels: Labels | None = None  # what the relevances may be in place of numbers
     # of a document that a run lists several times, its best row is kept, the first or the last of
     # equal scores; None: an error
@@ -414,10 +415,6 @@ class Names(NamedTuple):
         """Raise an error for scores that may be best where they are lowest, if nobody said so."""
         if not self.is_order_given:
             refuse_lowest_first(name, noun=noun)
-
-    def beside_query_ids(self, has_query_ids: bool) -> "Names":
-        """Return the names where `query_ids` may be given, and is or is not."""
-        return self._replace(has_query_ids=has_query_ids, takes_query_ids=True)
 
     def without_value(self) -> "Names":
         """Return the names for documents whose values are given beside them."""
@@ -486,6 +483,7 @@ def _asked_by_users(present: Sequence[Any], fields: Fields) -> list[Any]:
     if not plain_names(USERS).issuperset(map(fields.names.get, present)):
         return []
     return [path for path in fields_called(ASKED, fields) if path not in present]
+    has_query_ids: bool | None = (None,)
 
 
 def names_of_side(
@@ -494,10 +492,12 @@ def names_of_side(
     score_order: str | None = None,
     labels: Labels | None = None,
     keep: str | None = None,
+    has_query_ids: bool | None = None,
 ) -> Names:
     """Return the names that the fields of one side may have.
 
     The order of scores is None if nobody said which one is best; then it is the highest.
+    `has_query_ids` is None where there can be no argument `query_ids`.
     """
     value = VALUE[kind]
     given = {}
@@ -508,18 +508,17 @@ def names_of_side(
         is_pair = kind != "exclude" and isinstance(fields[role], (list, tuple))
         is_shared = role != value and not is_pair
         given[role] = Given(in_run if kind == "run" else in_qrels, is_shared)
-    if kind != "run":
-        labels = labels if kind == "qrels" else None
-        return Names(kind, value, given, labels=labels, is_order_given=True)  # it has no order
-    is_given = score_order is not None
-    return Names(
-        kind,
-        value,
-        given,
-        ascending=score_order == "ascending",
-        is_order_given=is_given,
-        keep=keep,
+    names = Names(
+        kind, value, given, has_query_ids or False, takes_query_ids=has_query_ids is not None
     )
+    if kind == "qrels":
+        return names._replace(labels=labels)
+    if kind == "run":
+        is_given = score_order is not None
+        return names._replace(
+            ascending=score_order == "ascending", is_order_given=is_given, keep=keep
+        )
+    return names
 
 
 PLAIN_RELEVANCES = plain_names(RELEVANCE[0])

@@ -7,6 +7,7 @@ values of all queries, one query after the other, and what was judged and retrie
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import partial
 from itertools import pairwise
 from types import NoneType
 from typing import Any, NamedTuple
@@ -126,10 +127,10 @@ def settled_systems(
     """
     fields = inputs.names
     orders = dict(zip(runs, score_orders, strict=True))
-    names = {run: names_of_side("run", fields, orders[run], keep=keep) for run in runs}
-    names["references"] = names_of_side("qrels", fields, labels=labels)
-    names["exclude"] = names_of_side("exclude", fields)
-    names = {side: names[side].beside_query_ids(inputs.has_query_ids) for side in names}
+    names_of = partial(names_of_side, fields=fields, has_query_ids=inputs.has_query_ids)
+    names = {run: names_of("run", score_order=orders[run], keep=keep) for run in runs}
+    names["references"] = names_of("qrels", labels=labels)
+    names["exclude"] = names_of("exclude")
     others = {"references": inputs.references, "exclude": inputs.exclude}
     ids = {"query_ids": inputs.query_ids, "document_ids": inputs.document_ids}
     # Generators become lists, since their values are looked at before they are read.
