@@ -7,10 +7,10 @@ If no field, or more than one, could have a role, one error lists all fields wit
 """
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache, cached_property, lru_cache
-from itertools import chain, islice
+from itertools import chain, islice, zip_longest
 from types import NoneType
 from typing import Any, NamedTuple
 
@@ -237,11 +237,18 @@ class Field(NamedTuple):
     example: Any = None
     lists: tuple[int, ...] = ()  # after how many of these keys there is a list of objects
     has_fields: bool = False  # whether it leads to objects, whose fields have longer paths
+    # what may hold several documents there: "hits", objects in a list, a "list" or a "mapping"
+    holder: str = ""
 
     @property
     def list_path(self) -> Keys:
         """The path to the innermost list of objects that holds the field."""
         return self.keys[: self.lists[-1]] if self.lists else ()
+
+    @property
+    def may_have_role(self) -> bool:
+        """Whether it may be named: it holds no fields, or maps documents to values."""
+        return not self.has_fields or isinstance(self.example, Mapping)
 
 
 class Fields(dict[Any, Field]):
@@ -263,10 +270,28 @@ class Fields(dict[Any, Field]):
         """The fields that hold no fields themselves."""
         return Fields((path, field) for path, field in self.items() if not field.has_fields)
 
+    @cached_property
+    def by_holder(self) -> Mapping[str, "Fields"]:
+        """The fields that hold no fields, by what may hold several documents there."""
+        held: dict[str, Fields] = defaultdict(Fields)
+        for path, field in self.leaves.items():
+            held[field.holder][path] = field
+        return held
+
     @property
     def outside_lists(self) -> "Fields":
         """The fields that no list of objects holds."""
         return Fields((path, field) for path, field in self.items() if not field.lists)
+
+    def within(self, start: Keys) -> "Fields":
+        """Return the fields in a list of objects, also in lists within it; all outside of lists."""
+        fields = self.items()
+        return Fields((path, one) for path, one in fields if one.list_path[: len(start)] == start)
+
+    def beside(self, field: Field) -> "Fields":
+        """Return the fields in the same list of objects as another, or outside of all lists."""
+        fields = self.items()
+        return Fields((path, one) for path, one in fields if one.list_path == field.list_path)
 
     def among(self, paths: Iterable[Any]) -> "Fields":
         """Return the fields at some paths."""
@@ -287,14 +312,14 @@ class Given(NamedTuple):
     """The name or the path that `fields` gives for a role; None if there is no such field."""
 
     name: str | None
-    is_shared: bool  # one name for both sides, of which one may lack it
+    is_shared: bool = False  # one name for both sides, of which one may lack it
 
 
-def check_fields(fields: Any) -> dict[str, tuple[str | None, str | None]]:
-    """Return `fields` as the names of every role in the run and in the references.
+def check_fields(fields: Any) -> dict[str, dict[str, Given]]:
+    """Return `fields` as the names of every role in the sides by their kinds.
 
-    >>> check_fields({"document": ("docno", "pid"), "relevance": None})
-    {'document': ('docno', 'pid'), 'relevance': (None, None)}
+    >>> check_fields({"document": ("docno", "pid")})["document"]["qrels"]
+    Given(name='pid', is_shared=False)
 
     Raises:
         ValueError: it is no mapping, a role is unknown, or a name is no text.
@@ -304,30 +329,33 @@ def check_fields(fields: Any) -> dict[str, tuple[str | None, str | None]]:
     if not isinstance(fields, Mapping):
         roles = ", ".join(ROLES)
         raise ValueError(f"fields must map {roles} to names of fields; got {shown(fields)}")
-    pairs: dict[str, tuple[str | None, str | None]] = {}
+    names: dict[str, dict[str, Given]] = {}
     for role, name in fields.items():
         if role not in ROLES:
             known = ", ".join(ROLES)
             raise ValueError(f"fields: {shown(role)} is not a field; the fields are {known}")
-        pairs[role] = _pair(role, name)
-    return pairs
+        names[role] = _by_kind(role, name)
+    return names
 
 
-def _pair(role: str, name: Any) -> tuple[str | None, str | None]:
-    """Return the names of a role in the run and in the references."""
+def _by_kind(role: str, name: Any) -> dict[str, Given]:
+    """Return the names of a role in the run, in the references and in documents to exclude."""
     must_be = "must be the name of a field"
     pair: Sequence[Any] = (name, name)
-    if role in ("query", "document"):
+    is_shared = role in ("query", "document")
+    if is_shared:
         must_be += ", a pair of names (in the run, in the qrels)"
         if isinstance(name, (list, tuple)):
-            pair = name
+            pair, is_shared = name, False
     place = f"{mark('fields', after=': ')}{mark(role)}"
     if len(pair) != 2 or not all(map(_is_name_or_none, pair)):
         raise InputError(f"{place} {must_be} or None; got {shown(name)}")
     if role == "document" and None in pair:
         problem = "must be the name of a field, since each document has an id; got None"
         raise InputError(f"{place} {problem}")
-    return pair[0], pair[1]
+    in_run, in_qrels = (Given(name, is_shared) for name in pair)
+    # A pair says what each side has, but documents to exclude may have standard names too.
+    return {"run": in_run, "qrels": in_qrels, "exclude": Given(pair[1], is_shared=True)}
 
 
 def _is_name_or_none(name: Any) -> bool:
@@ -365,7 +393,8 @@ class Names(NamedTuple):
 
     kind: str  # "run", "qrels" or "exclude"
     value: str  # the role of the value of a document; empty for documents to exclude
-    given: Mapping[str, Given] = {}  # what `fields` gives, by role
+    # what `fields` gives, by role; the value of documents to exclude, which have none, has no name
+    given: Mapping[str, Given] = {"": Given(None)}
     has_query_ids: bool = False  # whether `query_ids` names the queries of objects
     takes_query_ids: bool = False  # whether `query_ids` may be given, as beside objects in memory
     ascending: bool = False  # whether the lowest score is best
@@ -402,7 +431,7 @@ class Names(NamedTuple):
     @property
     def has_no_value(self) -> bool:
         """Whether documents have no value: `fields` says so, or they are to be excluded."""
-        return not self.value or self.says_none(self.value)
+        return self.says_none(self.value)
 
     @property
     def way_without_query(self) -> str:
@@ -418,7 +447,7 @@ class Names(NamedTuple):
 
     def without_value(self) -> "Names":
         """Return the names for documents whose values are given beside them."""
-        return self._replace(given={**self.given, self.value: Given(None, is_shared=False)})
+        return self._replace(given={**self.given, self.value: Given(None)})
 
     def values(self, number_beside: int) -> Groups:
         """Return the standard names of a value, where so many fields stand beside the id."""
@@ -443,6 +472,15 @@ class Names(NamedTuple):
 
     def candidates(self, role: str, fields: Fields, standard: Groups) -> list[Any]:
         """Return the fields that could have a role: what `fields` names, or standard ones."""
+        return self.candidates_among(role, fields, [(fields, standard)])
+
+    def candidates_among(
+        self, role: str, fields: Fields, standard: Sequence[tuple[Fields, Groups]]
+    ) -> list[Any]:
+        """Return the fields that could have a role, of several kinds with other standard names.
+
+        A name of an earlier group counts first, of whichever kind its field is.
+        """
         if role in self.given:
             name, is_shared = self.given[role]
             if name is None:
@@ -451,8 +489,10 @@ class Names(NamedTuple):
             # One name for both sides may be that of the other side alone.
             if named or not is_shared:
                 return named
-        for group in standard:
-            present = _in_group(group, fields, self.given_names)
+        for groups in zip_longest(*[groups for _, groups in standard], fillvalue=()):
+            present: list[Any] = []
+            for (possible, _), group in zip(standard, groups, strict=True):
+                present += _in_group(group, possible, self.given_names)
             if present:
                 return [*present, *_asked_by_users(present, fields)]
         return []
@@ -466,11 +506,11 @@ def _in_group(group: tuple[str, ...], fields: Fields, taken: Sequence[str]) -> l
 
 def _called(name: str, fields: Fields) -> list[Any]:
     """Return the field with this name or path; without one, the fields whose path it ends."""
-    if name in fields:
+    if name in fields and fields[name].may_have_role:
         return [name]
     if "." in name:
-        return [path for path in fields if str(path).endswith(f".{name}")]
-    return fields_called([plain_name(name)], fields)
+        return [path for path in fields.leaves if str(path).endswith(f".{name}")]
+    return fields_called([plain_name(name)], fields.leaves)
 
 
 def fields_called(names: Collection[str], fields: Fields) -> list[Any]:
@@ -480,10 +520,8 @@ def fields_called(names: Collection[str], fields: Fields) -> list[Any]:
 
 def _asked_by_users(present: Sequence[Any], fields: Fields) -> list[Any]:
     """Return the fields of what users ask beside fields of users alone: nothing tells which."""
-    if not plain_names(USERS).issuperset(map(fields.names.get, present)):
-        return []
-    return [path for path in fields_called(ASKED, fields) if path not in present]
-    has_query_ids: bool | None = (None,)
+    are_users = plain_names(USERS).issuperset(map(fields.names.get, present))
+    return fields_called(ASKED, fields) if are_users else []
 
 
 def names_of_side(
@@ -500,14 +538,9 @@ def names_of_side(
     `has_query_ids` is None where there can be no argument `query_ids`.
     """
     value = VALUE[kind]
-    given = {}
-    for role, (in_run, in_qrels) in check_fields(fields).items():
-        if role not in ("query", "document", value):
-            continue  # the value of the other side, which may be a field of this one too
-        # A pair says what each side has, but documents to exclude may have standard names too.
-        is_pair = kind != "exclude" and isinstance(fields[role], (list, tuple))
-        is_shared = role != value and not is_pair
-        given[role] = Given(in_run if kind == "run" else in_qrels, is_shared)
+    # The value of the other side may be a field of this one too.
+    roles = ("query", "document", value)
+    given = {role: sides[kind] for role, sides in check_fields(fields).items() if role in roles}
     names = Names(
         kind, value, given, has_query_ids or False, takes_query_ids=has_query_ids is not None
     )
@@ -788,9 +821,10 @@ def refuse_unused_fields(
     A side has no fields if it is a file of TREC, a mapping or a list of ids. `ids` are the
     arguments that may give a name in place of `fields`, such as ``query_ids="reader"``.
     """
-    for role, (in_run, in_qrels) in check_fields(fields).items():
-        having: dict[str | None, list[Any]] = {in_run: [*runs]}  # the sides that may have a name
-        having.setdefault(in_qrels, []).extend([qrels, exclude])
+    for role, names in check_fields(fields).items():
+        # The sides that may have a name, which may be one.
+        having: dict[str | None, list[Any]] = {names["run"].name: [*runs]}
+        having.setdefault(names["qrels"].name, []).extend([qrels, exclude])
         having.pop(None, None)
         for name, sides in having.items():
             if any(_has_field(side, role, name) for side in sides):

@@ -6,7 +6,7 @@ from typing import Any
 from ..measure.messages import InputError, mark, shown, within
 from .columns import as_number
 from .documents import documents_of_query
-from .fields import Field, Fields, Keys, Names, or_another, plain_name
+from .fields import Field, Fields, Keys, Names, fields_called, or_another
 from .ids import id_kind
 from .no_rankings import contradiction
 from .objects import (
@@ -20,7 +20,6 @@ from .objects import (
 from .roles import (
     Roles,
     are_pairs,
-    holds_documents,
     other_ids,
     roles_of_hits,
     roles_of_objects,
@@ -31,12 +30,9 @@ from .roles import (
 class ListReader:
     """Reads the documents of one query after another, from lists of ids with their values."""
 
-    def __init__(
-        self, names: Names, path: str | None = None, other_ids: Sequence[str] = ()
-    ) -> None:
+    def __init__(self, names: Names, hint: str = "") -> None:
         self.names = names
-        self.path = path  # of the ids, if they are in a field
-        self.other_ids = other_ids  # the paths of ids beside them
+        self.hint = hint  # of errors about the ids, if they are in a field
         self.warning = ""  # about the first query whose list is in another order than its values
         self.has_values = False  # whether some documents have values
 
@@ -63,9 +59,7 @@ class ListReader:
         try:
             return documents_of_query(ids, numbers or None, self.names, in_list=True)
         except InputError as error:
-            if self.path is not None:
-                another = or_another("document", self.other_ids)
-                error.hint = f"the ids are in {self.path!r}{another}"
+            error.hint = self.hint
             raise
 
 
@@ -73,11 +67,9 @@ class HitReader:
     """Reads lists of hits, in all of which the fields have the same paths."""
 
     def __init__(self, hits: Iterable[Any], names: Names) -> None:
-        fields = fields_among(hits)
-        self.roles = roles_of_hits(fields, names)
-        self.ranks = _path_of_ranks(fields.values(), self.roles, names)
-        beside = other_ids(fields, self.roles, names)
-        self.lists = ListReader(names, self.roles.fields["document"], beside)
+        self.roles = roles_of_hits(fields_among(hits), names)
+        self.ranks = _path_of_ranks(self.roles, names)
+        self.lists = ListReader(names, _hint_on_ids(self.roles, names))
 
     def read(self, query: Any, hits: Sequence[Any]) -> dict[Any, Any]:
         """Return the values of a query's documents by their ids."""
@@ -98,15 +90,17 @@ def _all_at(hits: Sequence[Any], keys: Keys | None) -> list[Any]:
     return [] if keys is None else values_at(hits, keys)
 
 
-def _path_of_ranks(fields: Iterable[Field], roles: Roles, names: Names) -> Keys | None:
-    """Return the path of the ranks of hits, beside their scores; None if they have none."""
-    if names.kind != "run" or names.ascending:
-        return None
-    paths = []
-    for field in fields:
-        if plain_name(field.keys[-1]) == "rank" and field.keys != roles.value:
-            paths.append(field.keys)
-    return next(iter(paths), None)
+def _path_of_ranks(roles: Roles, names: Names) -> Keys | None:
+    """Return the path of the ranks beside the documents of a run; None if they have none."""
+    # Ranks in other lists may be of other documents.
+    ranks = fields_called(["rank"], roles.beside)
+    return roles.beside[ranks[0]].keys if ranks and names.kind == "run" else None
+
+
+def _hint_on_ids(roles: Roles, names: Names) -> str:
+    """Return what an error about ids says of the field that holds them."""
+    another = or_another("document", other_ids(roles, names))
+    return f"the ids are in {roles.fields['document']!r}{another}"
 
 
 class ObjectReader:
@@ -154,13 +148,10 @@ class ObjectReader:
         self.are_in_lists = len(document.lists) == 2
         _refuse_other_lists(fields, self.fields, names)
         self.are_hits = len(document.lists) > 0
-        self.are_rows = not holds_documents(document)
-        beside = [field for field in fields.values() if field.list_path == document.list_path]
-        # Ranks in other lists may be of other documents.
-        self.ranks = _path_of_ranks(beside, self.roles, names)
+        self.are_rows = not document.holder
+        self.ranks = _path_of_ranks(self.roles, names)
         self.are_flat_rows = self.are_rows and all(len(keys) == 1 for keys in self.paths.values())
-        beside_document = other_ids(fields, self.roles, names)
-        self.lists = ListReader(names, self.fields["document"], beside_document)
+        self.lists = ListReader(names, _hint_on_ids(self.roles, names))
         self.form = "objects, a query with its documents each"
         if self.are_rows:
             self.form = "objects, a document each"

@@ -165,9 +165,20 @@ def _fields_at(
         inner, are_in_lists = _objects_in(values)
         within = (*lists, len(path)) if are_in_lists else lists
         example = next(filterfalse(_is_empty, values), values[0])
-        yield Field(path, example, within, any(map(fields_of, inner)))
+        yield Field(path, example, within, any(map(fields_of, inner)), _holder(example, within))
         if inner and depth > 0:
             yield from _fields_at(path, inner, within, depth - 1)
+
+
+def _holder(example: Any, lists: Sequence[int]) -> str:
+    """Return what may hold several documents in a field: objects in lists, or its example."""
+    if lists:
+        return "hits"
+    if type(example) in SINGLE:  # usually, and much faster
+        return ""
+    if is_list(example) or isinstance(example, Set):
+        return "list"
+    return "mapping" if isinstance(example, Mapping) else ""
 
 
 def _is_empty(value: Any) -> bool:

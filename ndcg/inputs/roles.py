@@ -34,7 +34,7 @@ from .fields import (
     refuse_repeated_names,
 )
 from .ids import id_kind
-from .objects import SINGLE, first_in, is_list, is_nested, is_object, to_list, values_at
+from .objects import first_in, is_list, is_nested, is_object, to_list, values_at
 
 NAMES_OF_LISTS = plain_names(*chain(*LISTS_OF_IDS.values()))
 NAMES_OF_IDS = NAMES_OF_LISTS | plain_names(*DOCUMENT_OF_HITS)
@@ -49,6 +49,7 @@ class Roles(NamedTuple):
     value: Keys | None
     fields: dict[str, str]  # the paths by role
     others: Sequence[str]  # the paths that are not read
+    beside: Fields  # those of them that stand beside the document, in the same list or in none
 
     @classmethod
     def chosen(cls, fields: Fields, candidates: Candidates, names: Names, there: str) -> "Roles":
@@ -61,7 +62,10 @@ class Roles(NamedTuple):
         paths = chosen_fields(candidates, names, listed, there)
         keys = {role: fields[path].keys for role, path in paths.items()}
         others = fields_without_role(listed, paths)
-        return cls(keys.get("query"), keys["document"], keys.get(names.value), paths, others)
+        beside = fields.among(others).beside(fields[paths["document"]])
+        return cls(
+            keys.get("query"), keys["document"], keys.get(names.value), paths, others, beside
+        )
 
 
 def are_pairs(row: Any) -> bool:
@@ -159,8 +163,13 @@ def roles_of_objects(
     The objects may have their queries already, as in a mapping by query.
     """
     # First the documents: where they are tells what could be the query and the values.
-    held = _by_holder(fields)
-    documents = _documents(fields, held, names)
+    held = fields.by_holder
+    kinds: list[tuple[Fields, Groups]] = [
+        (held["hits"], DOCUMENT_OF_HITS),
+        (held["list"], _document_or_list(names.kind)),
+        (held[""], DOCUMENT),
+    ]
+    documents = names.candidates_among("document", fields, kinds)
     candidates: Candidates = {}
     if not have_queries:
         are_ids = held[""].keys() >= {*documents}
@@ -183,58 +192,34 @@ def roles_of_objects(
                 error.add(f"{ids} names queries; if neither side names queries, {by_order}")
         raise
     names.refuse_unknown_order(roles.fields.get("score"), "field")
-    _refuse_values_of_other_ids(fields, roles, names.value)
+    _refuse_values_of_other_ids(fields, roles.fields, names.value)
     if names.name(names.value) == roles.fields["document"]:
         roles.fields[names.value] = roles.fields["document"]  # a mapping of ids to values
     return roles
 
 
-def _refuse_values_of_other_ids(fields: Fields, roles: Roles, role: str) -> None:
-    """Raise an error for values in another list of objects, or in one that has ids beside it."""
-    paths = roles.fields
+def _refuse_values_of_other_ids(fields: Fields, paths: Mapping[str, str], role: str) -> None:
+    """Raise an error for values in another list of objects, or beside another list of ids."""
     document = fields[paths["document"]]
     value = fields[paths.get(role, paths["document"])]
-    if not holds_documents(document) or isinstance(value.example, Mapping):
+    if not document.holder or isinstance(value.example, Mapping):
         return
     # Values may stand in the same list, or in a list beside that of the documents.
-    place = _place_of(value)
-    if place in (_place_of(document), (document.list_path or document.keys)[:-1]):
+    beside = (document.list_path or document.keys)[:-1]
+    if (value.list_path or value.keys[:-1]) in (document.list_path, beside):
         return
-    ids = fields_called(NAMES_OF_IDS | {plain_name(document.keys[-1])}, fields)
-    lists = [_place_of(fields[path]) for path in ids if holds_documents(fields[path])]
-    if value.lists or place in lists:
+    names_of_ids = NAMES_OF_IDS | {plain_name(document.keys[-1])}
+    lists = fields.by_holder["list"]
+    places = [lists[path].keys[:-1] for path in fields_called(names_of_ids, lists)]
+    if value.lists or value.keys[:-1] in places:
         problem = f"the {role} {paths[role]!r} is in another list than {paths['document']!r}"
         raise InputError(f"{problem}, the document; name both of one list")
 
 
-def other_ids(fields: Fields, roles: Roles, names: Names) -> list[str]:
+def other_ids(roles: Roles, names: Names) -> list[str]:
     """Return the fields beside the document that could be it, such as the id of a chunk of it."""
-    if names.name("document") is not None:
-        return []
-    start = fields[roles.fields["document"]].list_path
-    ids = fields_called(NAMES_OF_IDS, fields.among(roles.others))
-    return [path for path in ids if fields[path].list_path == start]
-
-
-def _place_of(field: Field) -> Keys:
-    """Return the path to the innermost list or object that holds a field."""
-    return field.list_path or field.keys[:-1]
-
-
-def _holder(field: Field) -> str:
-    """Return what holds the documents of a field: "hits", "list" or "mapping"; "" for a value."""
-    if field.lists:
-        return "hits"
-    if type(field.example) in SINGLE:  # usually, and much faster
-        return ""
-    if is_list(field.example) or isinstance(field.example, Set):
-        return "list"
-    return "mapping" if isinstance(field.example, Mapping) else ""
-
-
-def holds_documents(field: Field) -> bool:
-    """Return whether a field holds several documents: in a list, a set or a mapping."""
-    return _holder(field) != ""
+    is_named = names.name("document") is not None
+    return [] if is_named else fields_called(NAMES_OF_IDS, roles.beside)
 
 
 @cache
@@ -242,43 +227,6 @@ def _document_or_list(kind: str) -> Groups:
     """Return the names of an id of a document, or of a list of ids."""
     groups = zip_longest(DOCUMENT, LISTS_OF_IDS[kind], fillvalue=())
     return tuple((*names, *names_of_lists) for names, names_of_lists in groups)
-
-
-def _by_holder(fields: Fields) -> dict[str, Fields]:
-    """Return the fields without fields, by what holds the documents of each."""
-    held = {"hits": Fields(), "list": Fields(), "mapping": Fields(), "": Fields()}
-    for path, field in fields.leaves.items():
-        held[_holder(field)][path] = field
-    return held
-
-
-def _documents(fields: Fields, held: Mapping[str, Fields], names: Names) -> list[str]:
-    name = names.name("document")
-    if name is not None:
-        named = _named("document", name, fields, names)
-        if named or not names.given["document"].is_shared:
-            return named
-    kinds: list[tuple[Fields, Groups]] = [
-        (held["hits"], DOCUMENT_OF_HITS),
-        (held["list"], _document_or_list(names.kind)),
-        (held[""], DOCUMENT),
-    ]
-    kinds = [kind for kind in kinds if kind[0]]  # nearly always one
-    # Full names come before bare ones, wherever they stand.
-    for level in range(2):
-        present: list[str] = []
-        for possible, groups in kinds:
-            present += names.candidates("document", possible, groups[level : level + 1])
-        if present:
-            return present
-    return []
-
-
-def _named(role: str, name: str, fields: Fields, names: Names) -> list[str]:
-    """Return the fields with a name that `fields` gives, also a mapping of ids to values."""
-    if name in fields and isinstance(fields[name].example, Mapping):
-        return [name]
-    return names.candidates(role, fields.leaves, ())
 
 
 def _rankings_elsewhere(fields: Fields, documents: Sequence[str], names: Names) -> list[str]:
@@ -291,21 +239,16 @@ def _rankings_elsewhere(fields: Fields, documents: Sequence[str], names: Names) 
         return []
     chosen = fields[documents[0]]
     values_of_other_side = PLAIN_RELEVANCES if names.kind == "run" else PLAIN_SCORES
-    if not chosen.lists or not fields_called(values_of_other_side, _beside(chosen, fields)):
+    if not fields_called(values_of_other_side, fields.leaves.beside(chosen)):
         return []
-    elsewhere = []
-    for path, field in fields.leaves.items():
-        is_outside = field.keys[: chosen.lists[0]] != chosen.keys[: chosen.lists[0]]
-        is_id = field.lists and id_kind(type(field.example))
-        if is_outside and (is_id or are_pairs(field.example)):
-            elsewhere.append(path)
-    return elsewhere
+    inside = fields.within(chosen.list_path)
+    held = fields.by_holder
+    elsewhere = [path for path in (*held["hits"], *held["list"]) if path not in inside]
+    return [path for path in elsewhere if _may_be_documents(fields[path].example)]
 
 
-def _beside(field: Field, fields: Fields) -> Fields:
-    """Return the fields in the list of a field, or outside all lists if it is in none."""
-    leaves = fields.leaves.items()
-    return Fields((path, one) for path, one in leaves if one.list_path == field.list_path)
+def _may_be_documents(example: Any) -> bool:
+    return bool(id_kind(type(example))) or are_pairs(example)
 
 
 # The values of documents
@@ -317,26 +260,19 @@ def _values(
     """Return the fields that could hold the values of documents; nothing if there need be none."""
     documents = candidates["document"]
     role = names.value
-    if names.has_no_value:
-        return {}
     if len(documents) != 1:  # one error names all that is not clear
         return {role: names.candidates(role, fields.leaves, names.values(1))}
     document = fields[documents[0]]
-    if isinstance(document.example, Mapping):
+    if isinstance(document.example, Mapping) or are_pairs(document.example):
         return {}
-    name = names.name(role)
-    if are_pairs(document.example) and name in (None, documents[0]):
-        return {}
-    if name is not None:
-        return {role: _named(role, name, fields, names)}
-    start = document.list_path
-    leaves = fields.leaves.items()
-    within = {path for path, field in leaves if field.list_path[: len(start)] == start}
-    others = within.difference(documents, candidates.get("query", ()))
+    if role in names.given:
+        return {role: names.candidates(role, fields, ())}
+    within = fields.leaves.within(document.list_path)
+    others = within.keys() - {*documents, *candidates.get("query", ())}
     # Hits that have ids alone may have their values in a list beside them.
-    if _holder(document) == "list" or (len(document.lists) == 1 and not others):
+    if document.holder == "list" or (len(document.lists) == 1 and not others):
         return _lists_beside(objects, fields, document, names)
-    return _values_beside(_beside(document, fields), len(others), names)
+    return _values_beside(fields.leaves.beside(document), len(others), names)
 
 
 def _values_beside(beside_id: Fields, number_beside: int, names: Names) -> Candidates:
@@ -348,20 +284,15 @@ def _values_beside(beside_id: Fields, number_beside: int, names: Names) -> Candi
         names: the names of the side.
     """
     role = names.value
-    is_named = names.name(role) is not None
     # Of ids alone the order counts, or all are relevant.
-    if names.has_no_value or (number_beside == 0 and not is_named):
+    if number_beside == 0 and role not in names.given:
         return {}
     values = names.candidates(role, beside_id, names.values(number_beside))
-    if role == "score" and values and not is_named:
-        values = list(dict.fromkeys([*values, *_called_scores(beside_id, names)]))
+    if role == "score" and values:
+        # All fields that are called scores could be it, as that of a reranker beside another.
+        scores = tuple(name for name in beside_id.names.values() if name.endswith("score"))
+        values = list(dict.fromkeys([*values, *names.candidates(role, beside_id, (scores,))]))
     return {role: values}
-
-
-def _called_scores(fields: Fields, names: Names) -> list[str]:
-    """Return all fields that are called scores, as that of a reranker beside another."""
-    scores = [path for path, name in fields.names.items() if name.endswith("score")]
-    return [path for path in scores if path not in names.given_names and fields.tells(path)]
 
 
 def _lists_beside(
@@ -374,7 +305,7 @@ def _lists_beside(
     """
     list_of_ids = document.list_path or document.keys
     start = list_of_ids[:-1]
-    in_lists = _by_holder(fields)["hits"].items()
+    in_lists = fields.by_holder["hits"].items()
     graded = Fields((path, field) for path, field in in_lists if field.list_path[:-1] == start)
     # Nothing tells if objects with values stand beside a list of ids.
     if names.candidates(names.value, graded, names.values(len(graded))):
@@ -385,13 +316,10 @@ def _lists_beside(
         is_beside = field.keys[:-1] == start and field.keys != list_of_ids
         if not is_beside or plain_name(field.keys[-1]) in NAMES_OF_LISTS:
             continue
-        fitting = {
-            _could_be_values(values, row, names)
-            for row, values in zip(ids, values_at(objects, field.keys), strict=True)
-            if row and values
-        }
+        rows = zip(ids, values_at(objects, field.keys), strict=True)
         # Text, such as contexts, may be as long as the ids by chance.
-        if fitting == {True} or (True in fitting and not _holds_text(field.example)):
+        fits = all if _holds_text(field.example) else any
+        if fits(_could_be_values(values, row, names) for row, values in rows if row and values):
             beside.append(path)
     if not beside:
         return {}

@@ -511,7 +511,7 @@ class RowReader:
         elif any(is_object(row[0][0]) for row in pairs):
             objects = filter(is_object, map(first_in, chain.from_iterable(pairs)))
             self.hits = HitReader(objects, names.without_value())
-            self.lists = ListReader(names, self.hits.lists.path, self.hits.lists.other_ids)
+            self.lists = ListReader(names, self.hits.lists.hint)
         if self.hits is not None:
             self.fields, self.others = self.hits.roles.fields, self.hits.roles.others
 
