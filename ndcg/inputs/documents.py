@@ -134,12 +134,12 @@ def ids_of_queries(query_ids: Any, queries: int) -> list[Any]:
 
 
 def documents_of_query(
-    ids: Iterable[Any], values: Sequence[Any] | None, names: Names, in_list: bool = False
+    ids: Iterable[Any], values: Sequence[Any] | None, names: Names
 ) -> dict[Any, Any]:
     """Return the values of a query's documents by their ids.
 
     Without values, the order of a run makes them: they fall by one from rank to rank, or rise. A
-    relevance is 1. In a list, all documents of a run must have a score if one has.
+    relevance is 1.
 
     >>> documents_of_query(["d2", "d1"], None, Names("run", "score"))
     {'d2': -1, 'd1': -2}
@@ -147,18 +147,14 @@ def documents_of_query(
     {'d1': 0.5}
 
     Raises:
-        InputError: a value is no id, ids are of several kinds, a document is there twice, or only
-            some documents have a score.
+        InputError: a value is no id, ids are of several kinds, or a document is there twice.
     """
     if isinstance(ids, Set) and names.kind == "run":
         raise InputError("a set has no order; give a list of ids, best first")
     ids = list(ids)
-    numbers = values_by_order(len(ids), names) if values is None else values
-    if in_list and names.kind == "run" and None in numbers:
-        _refuse_no_score(ids, numbers)
-    kinds = set(map(type, ids))
+    numbers = values or values_by_order(len(ids), names)
     # Nearly all lists are of text alone, or of integers alone, which need no look at every id.
-    if len(kinds) > 1 or not kinds <= {str, int}:
+    if set(map(type, ids)) not in ({str}, {int}):
         _check_kinds(ids, names)
     documents = dict(zip(ids, numbers, strict=True))
     if len(documents) == len(ids):
@@ -167,7 +163,7 @@ def documents_of_query(
         before, position = _first_repeated(ids)
         problem = f"document {shown(ids[position])} is in position {before} already"
         hint = once(names.kind)
-        if values is None and isinstance(ids[position], Real):
+        if not values and isinstance(ids[position], Real):
             hint = f"{hint}; {NUMBERS_IN_LISTS}"
         raise InputError(f"{problem}; {hint}", position=position)
     return _best(ids, numbers, names)
@@ -186,7 +182,8 @@ def values_by_order(count: int, names: Names) -> list[int]:
     return list(range(-1, -count - 1, -1))
 
 
-def _refuse_no_score(ids: Sequence[Any], numbers: Sequence[Any]) -> None:
+def refuse_no_score(ids: Sequence[Any], numbers: Sequence[Any]) -> None:
+    """Raise an error for documents of a list of which some have a score and others have none."""
     position = numbers.index(None)
     call = mark("fields", {"score": None})
     hint = f"give each document a score, or {call} if the order counts"
@@ -220,27 +217,19 @@ def _instead(value: Any, names: Names) -> str:
 
 def _best(ids: Sequence[Any], numbers: Sequence[Any], names: Names) -> dict[Any, Any]:
     """Return the best scores of documents, at the first or the last of their places with it."""
-    best: dict[Any, int] = {}
-    for position, document in enumerate(ids):
-        before = best.setdefault(document, position)
-        if _is_better(numbers[position], numbers[before], names):
-            best[document] = position
-    return {ids[position]: numbers[position] for position in sorted(best.values())}
+    places = range(len(ids))
+    if names.keep == "first":
+        places = places[::-1]
+    # The best of a document comes last, and so replaces the others.
+    in_order = sorted(places, key=lambda place: _worth(number(numbers[place]), names.ascending))
+    best = {ids[place]: place for place in in_order}
+    return {ids[place]: numbers[place] for place in sorted(best.values())}
 
 
-def _is_better(score: Any, known: Any, names: Names) -> bool:
-    """Return whether a score takes the place of one that is known for the same document."""
-    score, known = number(score), number(known)
-    if not _is_number(known):
-        return known is None  # another value is kept, and refused where values are read
+def _worth(score: Any, ascending: bool) -> tuple[int, Any]:
+    """Return what orders scores, the best last: none before numbers, and these before others."""
     if score is None:
-        return False
-    if not _is_number(score):
-        return True
-    if score == known:
-        return names.keep == "last"
-    return bool(score < known if names.ascending else score > known)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and value == value
+        return 0, 0
+    if not isinstance(score, Real) or score != score:
+        return 2, 0  # which is refused where values are read
+    return 1, -score if ascending else score

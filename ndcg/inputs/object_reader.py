@@ -5,7 +5,7 @@ from typing import Any
 
 from ..measure.messages import InputError, mark, shown, within
 from .columns import as_number
-from .documents import documents_of_query
+from .documents import documents_of_query, refuse_no_score
 from .fields import Field, Fields, Keys, Names, fields_called, or_another
 from .ids import id_kind
 from .no_rankings import contradiction
@@ -57,7 +57,9 @@ class ListReader:
             if problem:
                 self.warning = f"query {shown(query)}: {problem}"
         try:
-            return documents_of_query(ids, numbers or None, self.names, in_list=True)
+            if self.names.kind == "run" and None in numbers:
+                refuse_no_score(list(ids), numbers)
+            return documents_of_query(ids, numbers, self.names)
         except InputError as error:
             error.hint = self.hint
             raise
@@ -147,7 +149,7 @@ class ObjectReader:
         # The documents of a query may be in several lists, as `spans.chunks.id`.
         self.are_in_lists = len(document.lists) == 2
         _refuse_other_lists(fields, self.fields, names)
-        self.are_hits = len(document.lists) > 0
+        self.are_hits = document.holder == "hits"
         self.are_rows = not document.holder
         self.ranks = _path_of_ranks(self.roles, names)
         self.are_flat_rows = self.are_rows and all(len(keys) == 1 for keys in self.paths.values())
@@ -198,10 +200,10 @@ class ObjectReader:
             ids = values_at(objects, self.roles.query)
         elif ids is None:
             ids = range(len(objects))
-        lists = values_at(objects, self.roles.document)
-        if self.are_in_lists:
-            lists = list(map(one_after_another, lists))
-        for position, (query, row) in enumerate(zip(ids, objects, strict=True)):
+        paths = (self.roles.document, self.roles.value, self.ranks)
+        columns = [self._column(objects, keys) for keys in paths]
+        rows = zip(ids, objects, *columns, strict=True)
+        for position, (query, row, *cells) in enumerate(rows):
             if not id_kind(type(query)):
                 problem = f"the query is {shown(query)}, and not an id"
                 hint = (
@@ -209,12 +211,14 @@ class ObjectReader:
                 )
                 raise InputError(f"{problem}; {hint}", f"position {position}")
             try:
-                documents = self._documents(query, row, lists[position])
+                documents = self._documents(query, row, *cells)
             except ValueError as error:
                 raise within(error, f"query {shown(query)}") from None
             yield query, documents
 
-    def _documents(self, query: Any, row: Any, documents: Any) -> dict[Any, Any]:
+    def _documents(
+        self, query: Any, row: Any, documents: Any, values: Any, ranks: Any
+    ) -> dict[Any, Any]:
         """Return the values of the documents of a query by their ids."""
         if documents is None:
             error = value_at(row, ("error",))
@@ -230,28 +234,24 @@ class ObjectReader:
             raise InputError(f"{path} is {shown(documents)}; give a list of ids")
         if not self.are_hits and are_pairs(documents):
             return self.lists.read(query, *split_pairs(documents))
-        values = self._list_at(row, self.roles.value)
-        if self.names.kind == "qrels" and isinstance(values, Mapping):
-            # It holds all judged documents, also those that are not in the list beside it.
-            return self.lists.read(query, values, values.values())
-        ranks = self._list_at(row, self.ranks)
         ranks = ranks if is_list(ranks) else ()
+        if isinstance(values, Mapping):
+            # That of relevances holds all judged documents, also those that are not in the list.
+            ids = values if self.names.kind == "qrels" else documents
+            return self.lists.read(query, ids, map(values.get, ids), ranks)
         return self.lists.read(query, documents, self._values(values, documents), ranks)
 
-    def _list_at(self, row: Any, keys: Keys | None) -> Any:
-        """Return what an object has beside its documents, one after the other; None for None."""
+    def _column(self, objects: Sequence[Any], keys: Keys | None) -> list[Any]:
+        """Return what objects have at some keys, one after the other; None without keys."""
         if keys is None:
-            return None
-        values = value_at(row, keys)
-        return one_after_another(values) if self.are_in_lists else values
+            return [None] * len(objects)
+        values = values_at(objects, keys)
+        return list(map(one_after_another, values)) if self.are_in_lists else values
 
     def _values(self, values: Any, ids: Collection[Any]) -> Sequence[Any]:
         """Return the values of the documents of a query, one per id; none without their field."""
         if self.roles.value is None or (values is None and not ids):
             return ()
-        # Values may also stand in a mapping by ids, as {"d1": 0.5} beside ["d1"].
-        if isinstance(values, Mapping):
-            return [values.get(document) for document in ids]
         if not is_list(values) or len(values) != len(ids):
             path = self.fields[self.names.value]
             problem = f"the number of documents is {len(ids)}, but {path} is {shown(values)}"
@@ -307,16 +307,7 @@ def _within_lists(objects: Sequence[Any], path: Keys) -> Sequence[Any]:
     """Return the objects in the lists at a path; the objects themselves if there is none."""
     if not path:
         return objects
-    inner: list[Any] = []
-    for value in values_at(objects, path):
-        inner += _flat(value)
+    inner = values_at(objects, path)
+    while any(map(is_list, inner)):
+        inner = one_after_another(inner)
     return inner
-
-
-def _flat(values: Any) -> Iterator[Any]:
-    """Yield the objects in lists of any depth."""
-    if is_list(values):
-        for value in values:
-            yield from _flat(value)
-    elif values is not None:
-        yield values
