@@ -79,7 +79,7 @@ SCORES = (*SCORE, LOWEST_FIRST, DISTANCES)
 SCORES_IN_LISTS = (*LISTS_OF_VALUES["run"], LOWEST_FIRST_LISTS, LOWEST_FIRST_LISTS[1:])
 # fmt: on
 USERS = ("user_id", "customer_id", "session_id", "user", "uid")  # who may have several queries
-ASKED = ("query", "topic", "question")  # what they ask
+ASKED = ("query", "topic", "question", "id")  # what they ask, or what a log calls a request
 NAMES_OF_RANKS = re.compile(
     r"(?:^|[ _-])(rank|position|pos|slot|order|row[ _-]?number)s?$", re.IGNORECASE
 )
@@ -494,7 +494,7 @@ class Names(NamedTuple):
             for (possible, _), group in zip(standard, groups, strict=True):
                 present += _in_group(group, possible, self.given_names)
             if present:
-                return [*present, *_asked_by_users(present, fields)]
+                return [*present, *_asked_by_users(present, fields, standard)]
         return []
 
 
@@ -518,10 +518,14 @@ def fields_called(names: Collection[str], fields: Fields) -> list[Any]:
     return [path for path, name in fields.names.items() if name in names]
 
 
-def _asked_by_users(present: Sequence[Any], fields: Fields) -> list[Any]:
+def _asked_by_users(
+    present: Sequence[Any], fields: Fields, standard: Sequence[tuple[Fields, Groups]]
+) -> list[Any]:
     """Return the fields of what users ask beside fields of users alone: nothing tells which."""
-    are_users = plain_names(USERS).issuperset(map(fields.names.get, present))
-    return fields_called(ASKED, fields) if are_users else []
+    if not plain_names(USERS).issuperset(map(fields.names.get, present)):
+        return []
+    groups = chain.from_iterable(groups for _, groups in standard)
+    return fields_called(plain_names(*groups).intersection(ASKED), fields)
 
 
 def names_of_side(

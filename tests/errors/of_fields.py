@@ -232,6 +232,9 @@ OF_OBJECTS: dict[str, Row] = {
         {"q": {"ids": [["7", "3"]], "distances": [[0.1, 0.2]]}}, "query 'q', position 0"
     ),
     "a query beside a user": run([{"user_id": "u", "query": "q", "doc_id": "a", "score": 0.9}]),
+    "a request beside a user": run(
+        [{"request": {"id": 1}, "user_id": 2, "hits": [{"doc_id": "a", "score": 0.9}]}]
+    ),
     "a score of a model beside grades": qrels(
         [{"query_id": "q", "doc_id": "a", "score": 0.9, "stars": 2}]
     ),
