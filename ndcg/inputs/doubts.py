@@ -109,7 +109,7 @@ def _respelled_queries(rankings: Rankings, run: Any) -> Iterator[str]:
             yield f"query {shown(query)} is judged and query {shown(other)} in the run{TWO_IDS}"
             return
     # More missing queries get a warning of their own.
-    few_are_missing = 2 * len(missing) <= rankings.queries
+    few_are_missing = 2 * len(missing) < rankings.queries
     fewest = max(FEWEST_QUERIES, MOST_UNMATCHED * rankings.queries)
     if few_are_missing and min(len(missing), len(others)) >= fewest:
         problem = f"{len(missing):,} judged queries are missing from the run, such as "

@@ -39,15 +39,16 @@ def doubts_about(part: Rankings, options: Options) -> Iterator[str]:
     """Yield what warnings say about rankings: the doubts of who read them, and more.
 
     Scores may be relevances, ranks or distances; perhaps no document was both retrieved and judged,
-    or fewer than half of the judged queries, which have ids, are in the run.
+    or half of the judged queries, which have ids, are missing from the run.
     """
     sentences = [*part.doubts]
     if not options.is_order_given:
         sentences += [_doubt_about_sides(part), doubt_about_order(part)]
     if options.ignore_index is not None:
         sentences.append(_doubt_about_padding(part, options.ignore_index))
-    if part.judged is None and part.retrieved is None and len(part.score) >= MANY_DOCUMENTS:
-        sentences += _doubts_about_full_lists(part, options)
+    if part.judged is None and part.retrieved is None and len(part.score) > 0:
+        if len(part.score) >= MANY_DOCUMENTS or _count_from_zero(part):
+            sentences += _doubts_about_full_lists(part, options)
     # Rankings with ids are read in one part.
     sentences.append(part.unmatched or _doubt_about_missing(part, options))
     yield from filter(None, sentences)
@@ -66,7 +67,7 @@ def _doubt_about_sides(part: Rankings) -> str:
 def _doubt_about_missing(part: Rankings, options: Options) -> str:
     """Return what a warning says about queries that are missing from the run.
 
-    With ids these are most queries; by position, where every query has a place, they are all.
+    With ids these are half of them; by position, where every query has a place, they are all.
     """
     # The first document tells nearly always.
     if part.retrieved is None and part.score[:1].tolist() != [-np.inf]:
@@ -80,6 +81,18 @@ def _doubt_about_missing(part: Rankings, options: Options) -> str:
     if count < FEWEST_QUERIES or not (missing | part.empty()).all():
         return ""
     return "no query has a score but None or -inf; check the mask, which may be inverted"
+
+
+def _count_from_zero(part: Rankings) -> bool:
+    """Return whether the ids of each query are 0, 1, ... in any order, as labels may be."""
+    if part.documents is None or len(part.score) <= part.queries:
+        return False
+    # The first query tells nearly always.
+    for query in range(part.queries):
+        ids = set(map(str, part.documents(query)))
+        if ids != set(map(str, range(len(ids)))):
+            return False
+    return True
 
 
 def _doubts_about_full_lists(part: Rankings, options: Options) -> Iterator[str]:
@@ -102,10 +115,11 @@ def sentence_on_missing(missing: int, queries: int) -> str:
 
 
 def are_mostly_missing(missing: int, queries: int, options: Options) -> bool:
-    """Return whether fewer than half of the judged queries are in the run, which few runs mean."""
+    """Return whether half of the judged queries are missing from the run, which few runs mean."""
     if options.measures == ("IDCG",):  # which needs no run
         return False
-    return options.missing == "empty" and 2 * missing > queries
+    is_one_of_two = (missing, queries) == (1, 2)
+    return options.missing == "empty" and 2 * missing >= queries and not is_one_of_two
 
 
 def doubt_if_swapped(score: Array, relevance: Array) -> str:

@@ -712,6 +712,12 @@ WARNINGS: dict[str, Row] = {
     "most queries are missing": warned(
         compute, "predictions", predictions=RUN, references={**QRELS, "p": {"a": 1}, "r": {"a": 1}}
     ).when_scored(),
+    "half of the queries are missing": warned(
+        compute,
+        "predictions",
+        predictions=RUN | {"p": {"a": 1}},
+        references={query: {"a": 1, "b": 0} for query in "pqrs"},
+    ).when_scored(),
     "no document in common": warned(
         compute, "predictions", predictions={"q": {"x": 1.0}}, references=QRELS
     ).when_scored(),
@@ -820,8 +826,8 @@ WARNINGS: dict[str, Row] = {
     "labels as ids": warned(
         compute,
         "predictions",
-        predictions={query: {0: 0.9, 1: 0.3} for query in range(10)},
-        references={query: [1, 0] for query in range(10)},
+        predictions={query: {0: 0.9, 1: 0.3} for query in "pq"},
+        references={query: [1, 0] for query in "pq"},
     ).when_scored(),
     "queries of one relevance": warned(
         compute,
@@ -844,8 +850,8 @@ WARNINGS: dict[str, Row] = {
     "queries of other ids on both sides": warned(
         compute,
         "predictions",
-        predictions={f"q{number}": {"a": 1, "b": 0} for number in range(10)},
-        references={f"q{number}": {"a": 1} for number in range(5, 15)},
+        predictions={f"q{number}": {"a": 1, "b": 0} for number in range(12)},
+        references={f"q{number}": {"a": 1} for number in range(5, 17)},
     ).when_scored(),
     "a query in another spelling": warned(
         compute,
