@@ -829,6 +829,13 @@ WARNINGS: dict[str, Row] = {
         predictions={query: {0: 0.9, 1: 0.3} for query in "pq"},
         references={query: [1, 0] for query in "pq"},
     ).when_scored(),
+    "lists of two systems": warned(
+        compute,
+        "predictions",
+        predictions=[0.9, 0.8, 0.7, 0.6, 0.5, 2.9, 2.8, 2.7, 2.6, 2.5] * 2,
+        references=[1, 0, 0, 1, 0, 0, 0, 1, 0, 1] * 2,
+        query_ids=["p"] * 10 + ["q"] * 10,
+    ).when_scored(),
     "queries of one relevance": warned(
         compute,
         "predictions",

@@ -920,3 +920,18 @@ def test_few_queries_without_the_other_side_get_no_warning(missing: int, unjudge
     qrels = {query: {"a": 1} for query in (*shared, *(f"p{number}" for number in range(missing)))}
     run = {str(query): documents for query, documents in run.items()}
     compute(predictions=run, references=qrels)
+
+
+@pytest.mark.parametrize(
+    ("scores", "labels"),
+    [
+        ([0.9, 0.8, 0.7, 0.6, 0.5, 2.9, 2.8, 2.7, 2.6, 2.5], [1, 1, 1, 1, 1, 0, 0, 0, 0, 0]),
+        ([0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.0], [1, 0, 0, 1, 0, 0, 0, 1, 0, 1]),
+        ([0.9, 0.8, 2.9, 2.8, 2.7, 2.6, 2.5, 2.4, 2.3, 2.2], [1, 0, 0, 1, 0, 0, 0, 1, 0, 1]),
+    ],
+    ids=["sorted by label", "one list", "a list of two documents"],
+)
+def test_scores_of_one_system_in_parts_get_no_warning(
+    scores: list[float], labels: list[int]
+) -> None:
+    compute(predictions=scores * 2, references=labels * 2, query_ids=["p"] * 10 + ["q"] * 10)
