@@ -7,6 +7,7 @@ from itertools import compress, islice
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..measure.messages import mark, shown
 from .documents import has_ids
@@ -17,6 +18,7 @@ from .rankings import Rankings
 LOWEST_FLOAT32 = float(np.finfo(np.float32).min)
 QUERIES_LOOKED_AT = 1 << 4  # whose ids are looked at
 HIGHEST_LOOKED_AT = 1 << 6  # unjudged documents of such a query
+MOST_CANDIDATES = 1 << 10  # of a reranker
 IDS_LOOKED_AT = 1 << 10  # of the queries of a run that are not judged
 MOST_UNMATCHED = 1 / 10  # of the queries; as many may well be unmatched on both sides
 FIRST_PART = 1 / 4  # of the documents of a query, among which its own one is
@@ -143,24 +145,39 @@ def _own_documents(rankings: Rankings) -> Iterator[str]:
 def _positions_as_ids(rankings: Rankings) -> Iterator[str]:
     """Yield what a warning says about ids of a run that may be positions.
 
-    The ids of every query are 0, 1, 2, ... in any order, as rerankers number their candidates, and
-    some judged documents have other ids.
+    As rerankers number their candidates, the ids of every query are 0, 1, 2, ... in any order, and
+    some judged documents have other ids. If only the best candidates are left, the ids of all
+    queries are numbers below the same low one, and most judged documents have others.
     """
-    others: list[Any] = []
-    most = 0
+    ranked: list[NDArray[Any]] = []
+    by_id: list[NDArray[Any]] = []  # the scores of the documents in the order of their ids
+    judged_ids: list[Any] = []
     for query, documents in enumerate(_first_ids(rankings)):
-        retrieved, _ = rankings.sides_of(query)
-        ranked = set(map(str, compress(documents, retrieved)))
-        if ranked != set(map(str, range(len(ranked)))):
+        if not all(map(str.isdecimal, map(str, documents))):
             return
-        others += compress(documents, ~retrieved)
-        most = max(most, len(ranked))
+        retrieved, judged = rankings.sides_of(query)
+        ids = np.array(list(map(int, compress(documents, retrieved))))
+        if ids.max(initial=0) >= MOST_CANDIDATES:
+            return
+        scores = rankings.score[rankings.offsets[query] : rankings.offsets[query + 1]]
+        ranked.append(ids)
+        by_id.append(scores[retrieved][ids.argsort()])
+        judged_ids += map(int, compress(documents, judged))
+    positions = np.concatenate(ranked)
+    highest = int(positions.max(initial=0))
+    others = [document for document in judged_ids if document > highest]
+    fewest = 0  # of judged documents with other ids
+    if any(len(ids) <= ids.max(initial=-1) for ids in ranked):
+        # Items may be numbered by how popular they are, and recommended in this order.
+        are_by_popularity = all((np.diff(scores) <= 0).all() for scores in by_id)
+        if len(ranked) < FEWEST_QUERIES or len(positions) <= highest or are_by_popularity:
+            return
+        fewest = len(judged_ids) // 2
     # A single document that is called 0 tells nothing.
-    other = str(next(iter(others), ""))
-    if most >= 2 and other.isdigit():
-        problem = "the ids of every query count from 0, as positions among its candidates do"
+    if highest > 0 and len(others) > fewest:
+        problem = f"the ids of all queries count from 0 to {highest}"
         hint = "if they are positions, look up the ids, ids[position]"
-        yield f"{problem}, and {other} is judged too; {hint}"
+        yield f"{problem}, as positions among candidates do, and {others[0]} is judged too; {hint}"
 
 
 def respelled_ids(rankings: Rankings) -> Iterator[str]:

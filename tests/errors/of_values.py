@@ -910,6 +910,12 @@ WARNINGS: dict[str, Row] = {
         predictions={"q": [{"corpus_id": 1, "score": 0.9}, {"corpus_id": 0, "score": 0.2}]},
         references={"q": {1: 1, 30: 1}},
     ),
+    "ids of the best of few candidates": warned(
+        compute,
+        "predictions",
+        predictions={query: [(query + step) % 6 for step in (4, 0, 3)] for query in range(6)},
+        references={query: {query: 1, 30: 1, 50: 1} for query in range(6)},
+    ),
     "a filtered document": warned(
         compute,
         "predictions",

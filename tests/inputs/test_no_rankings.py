@@ -710,6 +710,9 @@ def test_empty_mappings_are_queries_without_documents() -> None:
 # Ids that may be positions, and scores of what was filtered out
 
 RERANKED = {"q1": [2, 0, 1], "q2": [1, 0]}  # as a reranker returns them
+# Three of each query's 6 candidates, and what is judged
+BEST_OF_6 = {query: [(query + step) % 6 for step in (4, 0, 3)] for query in range(6)}
+OF_MANY = {query: {query: 1, 30 + query: 1, 50: 1} for query in range(6)}
 
 
 @pytest.mark.parametrize("source", [dict, records, pl.DataFrame])
@@ -747,7 +750,7 @@ def test_ids_that_count_from_0_beside_other_ids_get_one_warning() -> None:
     run, qrels = RERANKED, {"q1": {2: 1, 70: 1}, "q2": {1: 1}}
     texts = {query: list(map(str, row)) for query, row in run.items()}
     text_qrels = {query: {str(key): 1 for key in row} for query, row in qrels.items()}
-    for predictions, references in ((run, qrels), (texts, text_qrels)):
+    for predictions, references in ((run, qrels), (texts, text_qrels), (BEST_OF_6, OF_MANY)):
         with warning("predictions"):
             compute(predictions=predictions, references=references)
 
@@ -758,6 +761,10 @@ def test_ids_that_count_from_0_beside_other_ids_get_one_warning() -> None:
         (RERANKED, {"q1": {2: 1}, "q2": {1: 1}}),  # positions on both sides
         ({**RERANKED, "q3": [5, 1]}, {"q1": {2: 1, 70: 1}, "q3": {5: 1}}),
         ({"q1": [1, 2, 3]}, {"q1": {2: 1, 70: 1}}),
+        (BEST_OF_6, {query: {query: 1, 3: 1, 50: 1} for query in range(6)}),  # most could be found
+        (BEST_OF_6, {query: OF_MANY[query] for query in range(4)}),  # few queries
+        ({**BEST_OF_6, 5: [3, 1, 70]}, OF_MANY),
+        ({query: sorted(row) for query, row in BEST_OF_6.items()}, OF_MANY),  # the most popular
     ],
 )
 def test_other_ids_get_none(run: Any, qrels: Any) -> None:
