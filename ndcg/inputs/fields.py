@@ -174,9 +174,13 @@ def refuse_lowest_first(name: Any, argument: str = "", noun: str = "column") -> 
     """
     if is_lowest_first(name):
         problem = f"the {noun} {name!r} is best where it is lowest"
-        highest = f"{mark('score_order', 'descending')} if the highest is best"
-        hint = f"give {mark('score_order', 'ascending')}, or {highest}"
-        raise InputError(problem, argument, hint=hint)
+        raise InputError(problem, argument, hint=f"give {_either_order()}")
+
+
+def _either_order() -> str:
+    """Return what an error says to write for scores of which the lowest may be best."""
+    highest = f"{mark('score_order', 'descending')} if the highest is best"
+    return f"{mark('score_order', 'ascending')}, or {highest}"
 
 
 def column_of_ranks(
@@ -705,11 +709,14 @@ def _problems(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fields
 
 def _other_ways(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fields) -> list[str]:
     """Return what else to do than to name the fields of roles, in sentences."""
-    lowest = [path for path, field in fields.items() if is_lowest_first(field.keys[-1])]
-    if not lowest or "score" not in unclear or names.is_order_given:
+    if "score" not in unclear or names.is_order_given:
         return []
-    call = f"{mark('fields', {'score': lowest[0]})} and {mark('score_order', 'ascending')}"
-    return [f"to rank by {shown(lowest[0])}, the lowest first, give {call}"]
+    called = [path for path, field in fields.items() if is_lowest_first(field.keys[-1])]
+    ways = []
+    for path in filter(fields.tells, called):
+        call = f"{mark('fields', {'score': path})} and {_either_order()}"
+        ways.append(f"to rank by {shown(path)}, give {call}")
+    return ways[:1]
 
 
 def _decimal_comma(fields: Fields) -> list[str]:

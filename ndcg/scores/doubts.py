@@ -3,7 +3,7 @@
 import math
 import operator
 from collections.abc import Iterator
-from itertools import accumulate, compress
+from itertools import accumulate, chain, compress
 from typing import Any
 
 import numpy as np
@@ -43,8 +43,8 @@ def doubts_about(part: Rankings, options: Options) -> Iterator[str]:
     """
     sentences = [*part.doubts]
     if not options.is_order_given:
-        sentences += [_doubt_about_sides(part), doubt_about_order(part)]
-        sentences.append(_doubt_about_systems(part))
+        sentences += [_doubt_about_sides(part), _doubt_about_systems(part)]
+    sentences.append(doubt_about_order(part, options.given_order))
     if options.ignore_index is not None:
         sentences.append(_doubt_about_padding(part, options.ignore_index))
     if part.judged is None and part.retrieved is None and len(part.score) > 0:
@@ -228,24 +228,29 @@ def _doubt_about_zeros(rankings: Rankings) -> str:
 # Ranks and distances as scores
 
 
-def doubt_about_order(rankings: Rankings) -> str:
+def doubt_about_order(rankings: Rankings, order: str | None) -> str:
     """Return what a warning says about scores of which the lowest is probably best; or nothing.
 
     They rise from document to document in nearly every query, as the distances of a search do; or
     they count from 0 or 1, as ranks and the positions of an `argsort` do, in any order but the
-    falling one. Scores that were held against ranks are not in doubt.
+    falling one. Scores that were held against ranks are not in doubt, nor those of which the
+    highest is said to be best, by the order that was given. If the lowest is said to be best,
+    fractions that fall, as similarities do, are in doubt; here they are negated, and rise.
     """
-    if rankings.has_ranks or len(rankings.score) < FEWEST_DOCUMENTS:
+    if rankings.has_ranks or order == "descending" or len(rankings.score) < FEWEST_DOCUMENTS:
         return ""
     # The first scores of two queries tell nearly always, without a look at the others.
     scores = [_first_scores(rankings, query) for query in range(min(2, rankings.queries))]
     may_rise = any(first == sorted(first) for first in scores)
-    if not may_rise and (scores[0][0] % 1 != 0 or not _are_counted(rankings.piece(0, 1))):
+    if order == "ascending":
+        if not may_rise or all(score % 1 == 0 for score in chain(*scores)):
+            return ""
+    elif not may_rise and (scores[0][0] % 1 != 0 or not _are_counted(rankings.piece(0, 1))):
         return ""
     rises, falls = _rises_and_falls(rankings)
     are_counted = _are_counted(rankings)
     if _hardly_rise_by_chance(rises, falls, are_counted, rankings.place is not None):
-        return _rising_scores(rises, falls)
+        return _rising_scores(rises, falls, order)
     query, score = rankings.retrieved_scores()
     # Two labels are 0 and 1 too.
     lengths = np.bincount(query)
@@ -322,14 +327,16 @@ def _log_choices(queries: int, others: int) -> float:
     return of_all - math.lgamma(queries + 1) - math.lgamma(others + 1)
 
 
-def _rising_scores(rises: NDArray[np.int64], falls: NDArray[np.int64]) -> str:
+def _rising_scores(rises: NDArray[np.int64], falls: NDArray[np.int64], order: str | None) -> str:
     """Return what a warning says about scores that rise in so many documents of a query."""
     are_rising = (falls == 0) & (rises > 0)
-    counts = f"{are_rising.sum()} of {np.count_nonzero(rises + falls)}"
-    problem = f"the scores of {counts} queries rise in the order of their documents"
-    ascending = mark("score_order", "ascending")
-    lowest = f"if the lowest is best, as of ranks and distances, give {ascending}"
-    return f"{problem}, so the last one ranks first; {lowest}; {highest_first()}"
+    queries = f"the scores of {are_rising.sum()} of {np.count_nonzero(rises + falls)} queries"
+    last = "in the order of their documents, so the last one ranks first"
+    if order == "ascending":
+        highest = f"as of similarities, give {mark('score_order', 'descending')}"
+        return f"{queries} fall {last}; if the highest is best, {highest}"
+    lowest = f"as of ranks and distances, give {mark('score_order', 'ascending')}"
+    return f"{queries} rise {last}; if the lowest is best, {lowest}; {highest_first()}"
 
 
 def _counted_scores(first: int) -> str:

@@ -190,8 +190,8 @@ def checked_rankings(inputs: Inputs, **options: Any) -> Rankings:
     for doubt in rankings.doubts:
         warn_of_predictions(doubt)
     # Batches are stored without the ids of documents, whose order tells more.
-    if rankings.place is not None and options.get("score_order") is None:
-        _warn_of_order(rankings)
+    if rankings.place is not None:
+        _warn_of_order(rankings, options.get("score_order"))
     with user_terms(rankings):
         check_queries(**rankings.arrays())
     return rankings
@@ -201,13 +201,12 @@ def check_rows(inputs: Inputs, options: Options) -> None:
     """Check flat rows of queries for errors that no other row, elsewhere, could correct."""
     rankings = read(**inputs.rankings, **options.reading)
     # Only now are the rows in the order of their documents.
-    if not options.is_order_given:
-        _warn_of_order(rankings)
+    _warn_of_order(rankings, options.given_order)
     with user_terms(rankings):
         check_queries(**rankings.arrays(), **options.gains)
 
 
-def _warn_of_order(rankings: Rankings) -> None:
-    doubt = doubt_about_order(rankings)
+def _warn_of_order(rankings: Rankings, order: str | None) -> None:
+    doubt = doubt_about_order(rankings, order)
     if doubt:
         warn_of_predictions(doubt)

@@ -955,6 +955,14 @@ WARNINGS: dict[str, Row] = {
         references=QRELS,
         score_order="ascending",
     ).when_scored(),
+    "similarities in ascending order, by a name of their own": warned(
+        compute,
+        "predictions",
+        predictions={"q": [{"id": name, "near": 1 / at} for at, name in enumerate("abcdefg", 2)]},
+        references=QRELS,
+        fields={"score": "near"},
+        score_order="ascending",
+    ).when_scored(),
     "gaps in ranks": warned(
         compute,
         "predictions",

@@ -282,6 +282,24 @@ def test_a_similarity_that_is_called_best_where_it_is_lowest_gets_a_warning(
         compute(predictions=run, references=QRELS, score_order="ascending")
 
 
+@pytest.mark.parametrize("source", HITS)
+def test_similarities_that_fields_names_get_a_warning_if_they_fall_in_all_queries(
+    tmp_path: Path, source: str
+) -> None:
+    how: dict[str, Any] = {"fields": {"score": "nearness"}, "score_order": "ascending"}
+    for values in ([0.9, 0.8, 0.7, 0.5, 0.4, 0.2, 0.1], [7, 6, 5, 4, 3, 2, 1]):
+        hits = [{"id": f"d{at}", "nearness": value} for at, value in enumerate(values)]
+        falling = {"predictions": HITS[source](hits, tmp_path / "a.json"), "references": QRELS}
+        rising = {**falling, "predictions": HITS[source](hits[::-1], tmp_path / "b.json")}
+        compute(**rising, **how)
+        if values[0] >= 1:  # ranks may be in any order
+            compute(**falling, **how)
+            continue
+        with warning("predictions"):
+            compute(**falling, **how)
+        compute(**falling, **how | {"score_order": "descending"})
+
+
 Run = dict[str, dict[str, Any]]
 
 
