@@ -8,7 +8,7 @@ If no field, or more than one, could have a role, one error lists all fields wit
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from functools import cache, cached_property, lru_cache
 from itertools import chain, islice, zip_longest
 from types import NoneType
@@ -94,6 +94,7 @@ ROW_NUMBER = re.compile(r"(Unnamed: \d+)?|__index_level_\d+__")
 DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*(\.[0-9]{3})*,[0-9]+(?:e[+-]?[0-9]+)?", re.IGNORECASE)
 # A number in a path, as in the names of a list that was flattened: "documents.0.id".
 NUMBER_IN_PATH = re.compile(r"(?<=\.)[0-9]+(?=\.)")
+GRADE = re.compile("[0-9]|10")  # as the name of a list of ids
 MOST_FIELDS = 100  # a mapping with more keys is of queries or documents
 MOST_LISTED = 30  # fields in an error
 _EXAMPLE = ShortRepr()
@@ -649,7 +650,8 @@ def chosen_fields(
 
     Raises:
         UnknownFieldError: a role has no candidate, or more than one.
-        InputError: the document is one of a list that was flattened into fields.
+        InputError: the document is one of a list that was flattened into fields, or is in one of
+            several lists by grade.
     """
     chosen: dict[str, Any] = {}
     unclear: dict[str, Sequence[Any]] = {}
@@ -659,6 +661,8 @@ def chosen_fields(
         elif not names.says_none(role):
             unclear[role] = possible
     _refuse_one_of_flattened(chosen.get("document"), fields)
+    if names.kind == "qrels":
+        _refuse_lists_by_grade(chosen.get("document"), fields)
     if unclear:
         problems = _problems(unclear, names, fields)
         written = {role: names.written(role) for role in unclear}
@@ -685,6 +689,22 @@ def _refuse_one_of_flattened(document: Any, fields: Fields) -> None:
             problem = f"{shown(document)} is one document of a list that was flattened into fields"
             hint = f"make one list of it, {shown(other)} and so on, {{query: [...]}}"
             raise InputError(f"{problem}; {hint}")
+
+
+def _refuse_lists_by_grade(document: Any, fields: Fields) -> None:
+    """Raise an error for lists of ids under their grades, such as `3` beside `2`.
+
+    If the document is another field, they are no such lists.
+    """
+    by_grade = []
+    for path, field in fields.items():
+        if GRADE.fullmatch(str(field.keys[-1])) and isinstance(field.example, (list, tuple, Set)):
+            by_grade.append(path)
+    if len(by_grade) > 1 and document in (None, *by_grade):
+        row = "".join(["row", *(f"[{key!r}]" for key in fields[by_grade[0]].keys[:-1])])
+        problem = f"{brief(map(shown, by_grade), ', ')} are numbers that name lists"
+        by_id = f"{{id: int(grade) for grade, ids in {row}.items() for id in ids}}"
+        raise InputError(f"{problem}; if they are grades, give {{query: {by_id}}}")
 
 
 def _problems(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fields) -> list[str]:

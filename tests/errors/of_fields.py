@@ -514,6 +514,7 @@ FLAT_NAMES = {
     "document": "documents.0.document.id",
     "score": "documents.0.document.score",
 }
+BY_GRADE = {"2": ["a", "b"], "1": ["c"]}
 OF_FLATTENED: dict[str, Row] = {
     "records": run(FLAT_LOG),
     "a document of records": run(FLAT_LOG, fields=FLAT_NAMES),
@@ -522,6 +523,9 @@ OF_FLATTENED: dict[str, Row] = {
         [{"attributes": FLAT_LOG[0]}],
         fields={"query": "case", "document": "attributes.documents.1.document.id", "score": None},
     ),
+    "lists of ids by grade": qrels({"q": BY_GRADE}),
+    "a list of ids by grade": qrels({"q": BY_GRADE}, fields={"document": "2", "relevance": None}),
+    "lists of ids by grade beside the query": qrels([{"query": "q", "rated": BY_GRADE}]),
 }
 
 ROWS: dict[str, Row] = {
