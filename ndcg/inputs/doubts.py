@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..measure.messages import mark, shown
+from ..measure.messages import shown
 from .documents import has_ids
 from .fields import NAMES_OF_RANKS, says_lowest_first
 from .ids import PROBE, as_list
@@ -27,8 +27,11 @@ TWO_IDS = ", which are two ids; give ids with the same case, spaces, zeros and U
 SPARE = re.compile(r" |\n0[0-9]|\.0\n")  # spaces and zeros in lines of ids
 
 
-def doubts_about_scores(rankings: Rankings, run: Any, score_order: str) -> Iterator[str]:
-    """Yield what warnings say about scores of a run, as they were before their order is changed."""
+def doubts_about_scores(rankings: Rankings, name: Any, score_order: str) -> Iterator[str]:
+    """Yield what warnings say about scores of a run, as they were before their order is changed.
+
+    Their field or column has a name, if it is known.
+    """
     if float(rankings.score[:PROBE].min(initial=0)) == LOWEST_FLOAT32:
         # Libraries write it in place of the scores of items that they filter out.
         mask = f"the score {LOWEST_FLOAT32:g}, the lowest of 32 bits, marks filtered documents"
@@ -36,7 +39,6 @@ def doubts_about_scores(rankings: Rankings, run: Any, score_order: str) -> Itera
     if rankings.excluded is not None and rankings.excluded[:, 0].any():
         return  # they leave gaps in ranks
     if score_order == "ascending" and rankings.place is not None:
-        name = getattr(run, "fields", {}).get("score")
         yield from _doubts_about_ranks(rankings, says_lowest_first(name, NAMES_OF_RANKS))
 
 
@@ -52,11 +54,11 @@ def _doubts_about_ranks(rankings: Rankings, are_called_ranks: bool) -> Iterator[
     is_next = query[1:] == query[:-1]  # the next document is of the same query
     shared = is_next & (score[1:] == score[:-1])
     if shared.any():
-        is_first = np.concatenate([[True], ~is_next])
-        if are_called_ranks and shared[is_first[:-1]].all():
-            problem = "several documents of every query have its first rank"
-            hint = "if a query has several rankings, name the field of one as the query"
-            yield f"{problem}; {hint}, {mark('fields', {'query': '...'})}"
+        several = _with_several_rankings(query, score) if are_called_ranks else 0
+        if several:
+            problem = f"several documents of each of {several} queries have its first rank"
+            hint = "if a query has several rankings, such as a session, give each its own id"
+            yield f"{problem}; {hint} as the query"
         return
     gaps = is_next & (score[1:] > score[:-1] + 1)
     if not gaps.any():
@@ -67,6 +69,26 @@ def _doubts_about_ranks(rankings: Rankings, are_called_ranks: bool) -> Iterator[
     problem = f"no document has a rank between {before:g} and {after:g}, so those below move up"
     hint = "if these are ranks, give each retrieved document, also if nobody judged it"
     yield f"{place}: {problem}; {hint}"
+
+
+def _with_several_rankings(query: NDArray[Any], rank: NDArray[Any]) -> int:
+    """Return how many queries probably hold several rankings: documents share their first rank.
+
+    All queries do, or in some the second rank is shared too, and no rank has more documents than
+    the one before, as ties of a single ranking would have. Documents are in the order of their
+    queries, and of their ranks there.
+    """
+    is_new = np.concatenate([[True], (query[1:] != query[:-1]) | (rank[1:] != rank[:-1])])
+    start = np.flatnonzero(is_new)  # of the documents of one rank
+    count = np.diff(np.append(start, len(rank)))
+    follows = query[start][1:] == query[start][:-1]  # the rank before is of the same query
+    is_first = np.concatenate([[True], ~follows])
+    several = int((is_first & (count > 1)).sum())
+    if several == is_first.sum():
+        return several
+    has_more = follows & (count[1:] > count[:-1])
+    share_two = follows & is_first[:-1] & (count[1:] > 1)
+    return 0 if has_more.any() or share_two.sum() < FEWEST_QUERIES else several
 
 
 def doubts_about_ids(rankings: Rankings, run: Any) -> Iterator[str]:

@@ -80,6 +80,7 @@ class Inputs(NamedTuple):
     sample_weight: Any = None  # the weights of queries
     by: Any = None  # the slices of queries
     fields: Any = None  # names of fields and columns, as `check_fields` describes them
+    score_name: Any = None  # the name of the field or the column of the scores that were read
 
     @property
     def rankings(self) -> dict[str, Any]:
@@ -155,8 +156,9 @@ def settled_systems(
     for run in runs:
         if given[run] is given["references"]:
             refuse_same_column(run, sides[run], sides["references"])
-        system = together(inputs._replace(predictions=converted[run]), names[run])
         name = _field_of(sides[run], "score") or name_of_column(given[run])
+        system = inputs._replace(predictions=converted[run], score_name=name)
+        system = together(system, names[run])
         if orders[run] != "ascending" and says_lowest_first(name, NAMES_OF_RANKS):
             scores: list[Any] = []
             with suppress(ValueError):  # which is raised again where scores are computed
@@ -293,7 +295,7 @@ def align(
     if inputs.exclude is not None and getattr(run, "by_position", False):
         inputs = inputs._replace(exclude=by_position(inputs.exclude, len(run.queries)))
     rankings = _join(inputs, keep=keep, **how, **order)
-    doubts = [*rankings.doubts, *doubts_about_scores(rankings, run, score_order)]
+    doubts = [*rankings.doubts, *doubts_about_scores(rankings, inputs.score_name, score_order)]
     if rankings.excluded is not None and not rankings.excluded.any():
         doubts += doubts_about_exclusion(inputs.exclude, _ids_of_documents(inputs))
     with user_terms(rankings, first_query):

@@ -913,6 +913,47 @@ def test_ranks_that_some_queries_share_get_no_warning(position: int) -> None:
         compute(**inputs)
 
 
+def clicked(*positions: list[int]) -> dict[str, Any]:
+    """A log of sessions with these positions, as data."""
+    rows = [
+        {"session": session, "position": position, "clicked": position % 2}
+        for session, of_session in enumerate(positions)
+        for position in of_session
+    ]
+    columns = {name: [row[name] for row in rows] for name in rows[0]}
+    names = {"predictions": "position", "references": "clicked", "query_ids": "session"}
+    return {"data": columns, "score_order": "ascending", **names}
+
+
+SEARCHES = [[1, 2, 3, 1, 2], [1, 2, 1, 2], [1, 1, 2, 2, 3], [1, 2] * 3, [1, 2, 1, 2, 3]]
+
+
+@pytest.mark.parametrize("as_data", [dict, pa.table, pl.DataFrame])
+def test_several_searches_in_some_sessions_get_a_warning(as_data: Any) -> None:
+    inputs = clicked(*SEARCHES, [1, 2, 3], [1])
+    with warning("predictions"):
+        compute(**inputs | {"data": as_data(inputs["data"])})
+
+
+@pytest.mark.parametrize(
+    "positions",
+    [
+        [*SEARCHES[:4], [1, 2]],  # few sessions
+        [*SEARCHES, [1, 2, 2]],  # a tie of one ranking
+        [*SEARCHES[:4], [1, 1, 2], [1, 2]],
+    ],
+    ids=repr,
+)
+def test_ties_of_ranks_in_some_sessions_get_no_warning(positions: list[list[int]]) -> None:
+    compute(**clicked(*positions))
+
+
+def test_whole_distances_that_several_documents_have_get_no_warning() -> None:
+    inputs = clicked(*SEARCHES)
+    inputs["data"]["hops"] = inputs["data"].pop("position")
+    compute(**inputs | {"predictions": "hops"})
+
+
 OWN = {query: {query: 1, "x": 0.9} for query in "abcde"}  # queries that are documents
 ABOUT_X = {query: {"x": 1} for query in OWN}
 
