@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from ..measure.messages import InputError, in_short, mark, shown
 from ..measure.scoring import in_threads
+from ..measure.ties import Mask
 from .sources import ARROW, in_python
 
 NO_ID = "is neither text nor an integer, as ids must be"
@@ -43,16 +44,27 @@ def once(kind: str) -> str:
     return f"give it once for a query, or {best}"
 
 
+class NoIdError(InputError):
+    """A row has no id: the first of some rows without one, among all rows of a column."""
+
+    def __init__(self, argument: str, row: int, lacking: int, rows: int) -> None:
+        hint = f"give each row an id{filled_down(lacking, rows)}"
+        super().__init__(f"row {row} is empty; {hint}", argument)
+        self.row = row
+        self.have_none = lacking == rows
+
+
 def filled_down(lacking: int, rows: int) -> str:
     """Return what an error adds about rows without ids, if these are most, as in merged cells.
 
-    >>> print(InputError(f"has no query{filled_down(7, 10)}"))
-    has no query; if one stands for the rows below it, write it into each, as ffill() of its column
+    >>> print(InputError(f"give each an id{filled_down(7, 10)}"))
+    give each an id; if one stands for the rows below it, write it into each, as ffill() of its \
+column, and leave out totals
     """
     if lacking < 2 or 2 * lacking <= rows:
         return ""
-    call = mark("pandas", said="as ffill() of its column", before=", ")
-    return f"; if one stands for the rows below it, write it into each{call}"
+    call = mark("pandas", said="as ffill() of its column", before=", ", after=",")
+    return f"; if one stands for the rows below it, write it into each{call} and leave out totals"
 
 
 # Kinds
@@ -181,14 +193,15 @@ def encode_ids(argument: str, values: Any) -> tuple[RowNumbers, pa.Array]:
 
 def read_ids(argument: str, values: Any) -> Ids:
     """Return the ids of rows."""
-    if isinstance(values, (list, tuple)):
-        few = _few(values)
-        if few is not None:
-            return few
+    few = _few(values) if isinstance(values, (list, tuple)) else None
+    if few is not None:
+        return few
     ids = _checked_ids(argument, values)
     if pa.types.is_string_view(ids.type):  # Arrow 21 compares no views
         ids = ids.cast(pa.large_string())
-    return _encoded(ids)
+    encoded = _encoded(ids)
+    _refuse_empty_text(argument, encoded.distinct, encoded.codes)
+    return encoded
 
 
 def id_column(argument: str, values: Any) -> pa.ChunkedArray:
@@ -207,13 +220,20 @@ def id_column(argument: str, values: Any) -> pa.ChunkedArray:
     return pa.chunked_array([ids])
 
 
-def _refuse_empty_text(argument: str, ids: "pa.Array | pa.ChunkedArray") -> None:
-    """Raise an error for a row whose id is empty text."""
+def _refuse_empty_text(
+    argument: str, ids: "pa.Array | pa.ChunkedArray", codes: Any = slice(None)
+) -> None:
+    """Raise an error for a row whose id is empty text; `codes` are the indices of the rows."""
     if id_kind(ids.type) != "text":
         return
-    lengths = pc.binary_length(ids).to_numpy()
+    lengths = pc.binary_length(ids).to_numpy(zero_copy_only=False)
     if not lengths.all():
-        raise InputError(f"row {lengths.argmin()} is empty; give each row an id", argument)
+        raise _no_id(argument, lengths[codes] == 0)
+
+
+def _no_id(argument: str, is_empty: Mask) -> NoIdError:
+    """Return the error for rows without an id, by a mask."""
+    return NoIdError(argument, int(is_empty.argmax()), int(is_empty.sum()), len(is_empty))
 
 
 def _checked_ids(argument: str, values: Any) -> "pa.Array | pa.ChunkedArray":
@@ -223,9 +243,7 @@ def _checked_ids(argument: str, values: Any) -> "pa.Array | pa.ChunkedArray":
         ids = decoded(ids)
     kind = id_kind(ids.type)
     if ids.null_count:
-        row = int(np.flatnonzero(ids.is_null())[0])
-        hint = f"give each row an id{filled_down(ids.null_count, len(ids))}"
-        raise InputError(f"row {row} is None; {hint}", argument)
+        raise _no_id(argument, np.asarray(ids.is_null()))
     if len(ids) and not kind:
         given = shown(str(ids.type))[1:-1]
         problem = f"{mark(argument)} must be integers or strings, one per row"
@@ -236,11 +254,16 @@ def _checked_ids(argument: str, values: Any) -> "pa.Array | pa.ChunkedArray":
 
 
 def _few(values: Sequence[Any]) -> Ids | None:
-    """Read a few ids that are all text or all integers; return None for others."""
+    """Read a few ids that are all text or all integers; return None for others.
+
+    Return None, too, if one is empty text, which is refused.
+    """
     if not 0 < len(values) <= FEW_IDS or set(map(type, values)) not in ({str}, {int}):
         return None
     index: dict[Any, int] = {}
     code = [index.setdefault(value, len(index)) for value in values]
+    if "" in index:
+        return None
     try:
         return Ids(pa.array(list(index)), np.array(code))
     except (OverflowError, UnicodeError):
@@ -338,10 +361,9 @@ def _arrow_array(argument: str, ids: Any) -> "pa.Array | pa.ChunkedArray":
         hint = "decode ids in their own encoding, without errors='surrogateescape'"
         raise InputError(f"{must}; {problem}; {hint}") from None
     except (pa.ArrowException, OverflowError, TypeError, UnicodeError) as error:
-        is_nan = [value != value for value in ids]
-        if any(is_nan):
-            problem = f"row {is_nan.index(True)} is empty; give each row an id"
-            raise InputError(problem, argument) from None
+        is_nan = np.array([value != value for value in ids])
+        if is_nan.any():
+            raise _no_id(argument, is_nan) from None
         must = f"{mark(argument)} must be all text or all integers of at most 64 bits"
         examples = _examples(ids, type)
         given = in_short(error) if len(examples) == 1 else " and ".join(examples[:2])

@@ -16,7 +16,7 @@ from ..inputs.exclusion import Pairs
 from ..inputs.fields import DOCUMENT, QUERY, columns_as_fields, names_of_side, spelled
 from ..inputs.frame import frame_of, named_columns
 from ..inputs.hashes import Columns, hashes_of, repeated_row
-from ..inputs.ids import encode_ids, id_column
+from ..inputs.ids import NoIdError, encode_ids, id_column
 from ..inputs.reading import Inputs
 from ..inputs.slices import Slices, crossed, read_slices
 from ..inputs.sources import is_database_query, listed, settled, values_by_query
@@ -84,7 +84,8 @@ def _columns_of_data(data: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
 def _refuse_several_systems(data: Any, query_ids: Any) -> None:
     """Raise an error for a table in which the first queries have a document in several rows.
 
-    Such a table holds the rows of several systems, unless its documents have no ids.
+    Such a table holds the rows of several systems, unless its documents have no ids. If some have
+    ids, a row without one is no document.
     """
     frame: Any = frame_of("data", listed(data))
     names = spelled(frame.names, (*DOCUMENT[0], *DOCUMENT[1]))
@@ -96,6 +97,11 @@ def _refuse_several_systems(data: Any, query_ids: Any) -> None:
     (column,) = frame.read(names)
     try:
         documents = id_column("data", settled({"data": column})["data"])
+    except NoIdError as error:
+        if error.have_none:
+            return
+        problem = f"row {error.row} has no document in {names[0]!r}, which others have"
+        raise InputError(f"{problem}; give it one, or leave out rows of totals", "data") from None
     except ValueError:
         return  # the column is not asked for
     if len(documents) != len(codes):

@@ -25,6 +25,7 @@ ANSWERS = [{"query": "q", "docs": [{"id": "a", "sim": 0.9}], "gold": ["a"]}]
 CLICKS = pa.table({"query_id": ["q"], "doc_id": ["a"], "shown": [0.5], "clicked": [1]})
 BY_USER: dict[str, Any] = {"predictions": "score", "references": "label", "query_ids": "user"}
 FRAME = pa.table({"user": ["a", "a"], "item": ["x", "y"], "score": [0.5, 0.25], "label": [1, 0]})
+TOTAL = {"user": "Total", "item": None, "score": 0.75, "label": 1}
 
 
 def run(value: Any, *places: str, **more: Any) -> Row:
@@ -440,6 +441,10 @@ OF_FRAMES: dict[str, Row] = {
     "two systems in a column named item": data(
         "data",
         frame=pa.table({"user": ["a"] * 2, "item": ["x"] * 2, "score": [0.5, 9], "label": [1, 1]}),
+    ),
+    "a row of totals": data("data", frame=[*FRAME.to_pylist(), TOTAL]),
+    "a row of totals with empty text": data(
+        "data", frame=[*FRAME.to_pylist(), {**TOTAL, "item": ""}]
     ),
     "two systems beside an array of queries": data(
         "data",

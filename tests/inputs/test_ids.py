@@ -179,3 +179,10 @@ def test_the_document_of_a_query_s_own_id_is_doubtful_where_it_ranks_first(
         warnings.simplefilter("always", UserWarning)
         compute(predictions=run, references=qrels)
     assert len(caught) == doubts
+
+
+@pytest.mark.parametrize("empty", [None, ""])
+def test_a_column_without_any_id_of_a_document_is_not_read(empty: str | None) -> None:
+    rows = [{"user": "q", "item": empty, "score": value, "label": 1 - value} for value in (0, 1)]
+    flat = compute(data=rows, predictions="score", references="label", query_ids="user")
+    assert flat == compute(predictions=[[0, 1]], references=[[1, 0]])
