@@ -13,6 +13,7 @@ from ..measure.messages import shown
 from .documents import has_ids
 from .fields import NAMES_OF_RANKS, says_lowest_first
 from .ids import PROBE, as_list
+from .no_rankings import several_first_ranks
 from .rankings import Rankings
 
 LOWEST_FLOAT32 = float(np.finfo(np.float32).min)
@@ -56,9 +57,7 @@ def _doubts_about_ranks(rankings: Rankings, are_called_ranks: bool) -> Iterator[
     if shared.any():
         several = _with_several_rankings(query, score) if are_called_ranks else 0
         if several:
-            problem = f"several documents of each of {several} queries have its first rank"
-            hint = "if a query has several rankings, such as a session, give each its own id"
-            yield f"{problem}; {hint} as the query"
+            yield several_first_ranks(f"each of {several} queries")
         return
     gaps = is_next & (score[1:] > score[:-1] + 1)
     if not gaps.any():

@@ -187,14 +187,19 @@ def beside_ranks(
     """Return what a warning says about the scores of rows beside ranks; empty for nothing.
 
     The scores of a query are all equal, or rank its documents in another order; or its rows are in
-    another order, if the order counts. Return as well whether the ranks tell an order: some runs
-    have one number in all rows.
+    another order, if the order counts; or several documents of every query have its first rank, as
+    those of several systems. Return as well whether the ranks tell an order: some runs have one
+    number in all rows.
     """
     by_query: dict[Any, list[tuple[Any, Any]]] = {}
     for query, score, rank in zip(queries, scores, ranks, strict=True):
         if id_kind(type(query)):  # reading other rows raises an error
             by_query.setdefault(query, []).append((score, rank))
     tell_order = len(set(_numbers(ranks))) > 1
+    # The rows may end within the last query.
+    whole = list(by_query.values())[:-1] or list(by_query.values())
+    if tell_order and all(map(_share_first_rank, whole)):
+        return several_first_ranks("every query"), tell_order
     for query, rows in by_query.items():
         scores_of_query, ranks_of_query = zip(*rows, strict=True)
         if names.has_no_value:
@@ -203,6 +208,26 @@ def beside_ranks(
         if problem:
             return f"query {shown(query)}: {problem}", tell_order
     return "", tell_order
+
+
+def several_first_ranks(queries: str) -> str:
+    """Return what a warning says about several documents with the first rank of such queries."""
+    problem = f"several documents of {queries} have its first rank"
+    one = "if the rows are of several systems, give one at a time"
+    call = mark("fields", {"query": "..."})
+    query = f"if a query has several rankings, name the field of one as the query, {call}"
+    return f"{problem}; {one}; {query}"
+
+
+def _share_first_rank(rows: Sequence[tuple[Any, Any]]) -> bool:
+    """Return whether documents of a query with other scores have its first rank.
+
+    A rank may be one number in all rows of a query.
+    """
+    ranks = [rank for _, rank in rows]
+    first = min(ranks)
+    scores = [score for score, rank in rows if rank == first]
+    return first < max(ranks) and any(score not in (None, scores[0]) for score in scores)
 
 
 def _numbers(values: Sequence[Any]) -> Sequence[Any]:

@@ -774,7 +774,6 @@ WARNINGS: dict[str, Row] = {
     "ranks of two systems": warned(
         compute,
         "predictions",
-        "query 'q'",
         predictions=[
             {"query_id": "q", "doc_id": document, "rank": rank, "score": score}
             for document, rank, score in (("a", 1, 9), ("b", 2, 8), ("c", 1, 0.9), ("d", 2, 0.8))
@@ -853,6 +852,21 @@ WARNINGS: dict[str, Row] = {
         references={"q": {"a": 1}, "r": {"b": 1}},
         fields={"query": ("session", None)},
         score_order="ascending",
+    ).when_scored(),
+    "ranks of two systems with scores alike": warned(
+        compute,
+        "predictions",
+        predictions=[
+            {"query_id": query, "doc_id": document, "rank": rank, "score": score}
+            for query in ("q", "r")
+            for document, rank, score in (
+                ("a", 1, 0.9),
+                ("b", 2, 0.2),
+                ("c", 1, 0.8),
+                ("d", 2, 0.1),
+            )
+        ],
+        references={"q": {"a": 1}, "r": {"b": 1}},
     ).when_scored(),
     "queries of other ids on both sides": warned(
         compute,

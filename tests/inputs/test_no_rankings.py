@@ -433,6 +433,22 @@ def test_equal_scores_beside_ranks_get_a_warning(first: int) -> None:
         compute(predictions=pa.Table.from_pylist(rows), references={"q": {"b": 1}})
 
 
+@pytest.mark.parametrize("source", ROWS_WITH_RANKS)
+@pytest.mark.parametrize("ranks", [(1, 1, 1), (2, 2, 3)])
+def test_ranks_that_are_one_number_in_a_query_tell_no_systems(
+    source: str, ranks: tuple[int, ...], tmp_path: Path
+) -> None:
+    rows = []
+    for query, rank in zip("pqr", ranks, strict=True):
+        for document, score in zip("abc", (0.9, 0.5, 0.1), strict=True):
+            row = {"query_id": query, "doc_id": document, "rank": rank, "score": score}
+            rows.append(row)
+    compute(
+        predictions=ROWS_WITH_RANKS[source](rows, tmp_path / "run"),
+        references={query: {"a": 1} for query in "pqr"},
+    )
+
+
 @pytest.mark.parametrize(
     "run",
     [
@@ -815,7 +831,7 @@ def test_systems_one_after_the_other_are_told_in_the_first_rows(name: str, tmp_p
     one_system = write(rows[: len(rows) // 2], tmp_path / "one")
     compute(predictions=one_system, references=qrels)
     both_systems = write(rows, tmp_path / "both")
-    with warning(named(both_systems), "query 'q0'"):
+    with warning(named(both_systems)):
         compute(predictions=both_systems, references=qrels)
 
 
