@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from ..measure.labels import Labels, instead_of_text, number_of_text
 from ..measure.messages import InputError, mark, raise_unless_of_values, shown
 from ..measure.ties import Mask
-from .sources import Widened, are_lists, converted, in_python, is_one_column, plain_in_order
+from .sources import Widened, converted, in_python, is_one_column, plain_in_order
 
 # describes a query, by its index, and a document in it, by its position or None
 Place = Callable[[int, int | None], str]
@@ -156,11 +156,8 @@ def _refuse_nested(argument: str, values: Any) -> None:
     """Raise an error for values that are not one per document."""
     is_sequence = isinstance(values, (list, tuple, np.ndarray, pa.Array))
     if is_sequence and getattr(values, "ndim", 1) == 1:
-        if len(values) == 0 or not are_lists(values[:1]):
-            return
-    form = shown(in_python(values))
-    if hasattr(values, "shape"):
-        form = f"shape {values.shape}"
+        return  # a list in it is not a number, as reading it says
+    form = f"shape {values.shape}" if hasattr(values, "shape") else shown(values)
     problem = f"{mark(argument)} must be flat, one number per document"
     raise InputError(f"{problem}; got {form}{logits_hint(argument, values)}")
 

@@ -270,14 +270,13 @@ def converted(values: Any) -> Any:
     if isinstance(values, (np.ndarray, *ARROW, Mapping)):
         return values
     library = library_of(values)
-    if library == "pandas" and is_one_column(values):
-        return converted(values.iloc[:, 0])
+    names = names_of_columns(values)
+    if len(names) == 1 and library in ("pandas", "datasets"):
+        return converted(values[names[0]])
     if library == "torch":
         return _from_torch(values)
     if library == "cupy":
         return values.get()  # a copy to the host, which CuPy never makes by itself
-    if hasattr(values, "with_format"):
-        return _from_dataset(values)
     if hasattr(values, "column_name"):
         return _from_column_of_dataset(values)
     if hasattr(values, "__arrow_c_stream__"):
@@ -318,13 +317,6 @@ class Widened(np.ndarray[Any, Any]):
 
     def __array_finalize__(self, source: Any) -> None:
         self.rounded = getattr(source, "rounded", float)
-
-
-def _from_dataset(dataset: Any) -> Any:
-    """Return the only column of a Dataset; one with several columns as it is."""
-    if len(dataset.column_names) != 1:
-        return dataset
-    return converted(dataset[dataset.column_names[0]])
 
 
 def _from_column_of_dataset(column: Any) -> Any:
