@@ -139,8 +139,6 @@ class Check(Readable):
 
         2 if it gave no score; 3 if it gave none for most rankings.
         """
-        if not self.answered:
-            return 2
         if self.refused:
             return 3
         # Without a wanted convention, the nearest is the first of these.
@@ -157,12 +155,10 @@ class Check(Readable):
             table = [["document", "score", "relevance", "gain", "discount", "product"]]
             table += [list(map(cell_text, row)) for row in self.example.rows]
             tables.append(table)
-        if self.agreeing:
-            most = Counter(self.agreeing).most_common(NEAREST_SHOWN)
-            table = [["convention", "rankings that agree"]]
-            table += [[name, f"{count:,}"] for name, count in most]
-            tables.append(table)
-        return tables
+        most = Counter(self.agreeing).most_common(NEAREST_SHOWN)
+        table = [["convention", "rankings that agree"]]
+        table += [[name, f"{count:,}"] for name, count in most]
+        return [*tables, table]
 
     def _remarks(self) -> list[str]:
         remarks = [*self._verdict(), *self._difference()]
@@ -171,9 +167,6 @@ class Check(Readable):
         return [*remarks, *self.notes]
 
     def _verdict(self) -> Iterator[str]:
-        if not self.answered:
-            yield f"The function returned no score for any of {self.cases:,} rankings."
-            return
         agree = f"all {self.answered:,} rankings agree"
         if self.unordered:
             agree = f"all {self.answered - self.unordered:,} rankings without ties agree"
@@ -243,6 +236,21 @@ class Check(Readable):
         """Return all of it in types that JSON has."""
         values: dict[str, Any] = without_nan(vars(self))
         return values
+
+
+class Unanswered(Check):
+    """A function that returned no score."""
+
+    @property
+    def status(self) -> int:
+        """2, since it gave no score."""
+        return 2
+
+    def _tables(self) -> list[Table]:
+        return []
+
+    def _verdict(self) -> Iterator[str]:
+        yield f"The function returned no score for any of {self.cases:,} rankings."
 
 
 def check(
@@ -335,9 +343,9 @@ def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
     asker = asked.asker
     call = asker.call
     notes = list(_notes(asked))
-    result = Check("", call.form, call.k, asked.cases, 0, (), {}, wanted)
+    asked_about = ("", call.form, call.k, asked.cases)
     if asked.answers is None:
-        return replace(result, notes=tuple(notes))
+        return Unanswered(*asked_about, 0, (), {}, wanted, notes=tuple(notes))
     answers = asked.answers
     queries = answers.queries
     matches: list[Match] = []
@@ -352,13 +360,14 @@ def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
         contradiction = asker.contradiction_of_mean(answers.tolerance, is_sum=is_sum)
     scores = {name: queries.scores(_options(name)) for name in CONVENTIONS}
     agreeing = {name: int(answers.agree(scores[name]).sum()) for name in CONVENTIONS}
-    result = replace(
-        result,
-        answered=len(answers.plain),
+    result = Check(
+        *asked_about,
+        len(answers.plain),
+        tuple(matches),
+        agreeing,
+        wanted,
         refused=asked.refused,
-        matches=tuple(matches),
         unordered=unordered,
-        agreeing=agreeing,
         contradiction=contradiction,
     )
     nearest = result.nearest

@@ -222,6 +222,7 @@ NOT_ASKED = (
     slip_named("negative relevance removed"),  # no ranking has a negative relevance
 )
 OTHER_SLIPS = [slip for slip in NOT_OPTIONS if slip not in NOT_ASKED]
+ONE_SLIP = [(slip,) for slip in OTHER_SLIPS]
 
 GRID: list[dict[str, Any]] = [
     {"gain": gain, "discount": discount, "ideal": ideal, "judged_only": judged_only}
@@ -240,21 +241,17 @@ MOST_USUAL_OPTIONS = [
 @cache
 def usual_definitions() -> list[Definition]:
     """Return combinations of options, and every slip on the options of every convention."""
-    definitions = list(map(Definition, GRID))
-    for slip, options in product(OTHER_SLIPS, OPTIONS_OF_CONVENTIONS):
-        definitions.append(Definition(options, (slip,)))
-    return definitions
+    with_a_slip = product(ONE_SLIP, OPTIONS_OF_CONVENTIONS)
+    return [*map(Definition, GRID), *(Definition(options, slips) for slips, options in with_a_slip)]
 
 
 @cache
 def rare_definitions() -> list[Definition]:
     """Return every slip on one change of a convention, and two slips at once."""
-    definitions = []
-    for options, slip in product(OPTIONS_WITH_A_CHANGE, OTHER_SLIPS):
-        definitions.append(Definition(options, (slip,)))
-    for pair, options in product(combinations(OTHER_SLIPS, 2), MOST_USUAL_OPTIONS):
-        definitions.append(Definition(options, pair))
-    return definitions
+    with_a_slip = product(OPTIONS_WITH_A_CHANGE, ONE_SLIP)
+    with_two = product(combinations(OTHER_SLIPS, 2), MOST_USUAL_OPTIONS)
+    definitions = list(starmap(Definition, with_a_slip))
+    return [*definitions, *(Definition(options, pair) for pair, options in with_two)]
 
 
 # Comparison

@@ -363,16 +363,16 @@ def _rows_of_lines(lines: Sequence[Line]) -> Iterable[_Row]:
 
 
 def _rows_of_mapping(content: Mapping[Any, Any]) -> Iterable[_Row]:
-    columns, splits, details = map(content.get, ("queries", "scores", "details"))
+    columns = content.get("queries")
     if isinstance(columns, Mapping):
         # a saved report
         rows = zip(*columns.values(), strict=True)
         return _rows_of_records([dict(zip(columns, row, strict=True)) for row in rows])
-    if isinstance(splits, Mapping) and set(map(type, splits.values())) == {list}:
-        # a file of MTEB, with the means of every subset of every split
-        return _rows_of_mappings(chain.from_iterable(splits.values()))
-    if isinstance(details, Mapping) and "metric_score" in content:
-        return _rows_of_elasticsearch(details)
+    if "mteb_version" in content:
+        # the means of every subset of every split
+        return _rows_of_mappings(chain.from_iterable(content.get("scores", {}).values()))
+    if "metric_score" in content:
+        return _rows_of_elasticsearch(content.get("details", {}))
     return _rows_of_mappings([content])
 
 
