@@ -98,14 +98,14 @@ def _read(text: str) -> list[Any]:
 
 def _assigned(text: str) -> Lists:
     """Return what Python assigns to names, as in predictions = [[0.9, 0.1]]."""
-    lists: Lists = {}
     try:
-        for statement in ast.parse(text).body:
-            if isinstance(statement, ast.Assign):
-                lists[ast.unparse(statement.targets[0])] = ast.literal_eval(statement.value)
+        return {
+            ast.unparse(statement.targets[0]): ast.literal_eval(statement.value)
+            for statement in ast.parse(text).body
+            if isinstance(statement, ast.Assign)
+        }
     except NOT_PYTHON:
         raise ValueError("is neither JSON nor Python with lists of numbers") from None
-    return lists
 
 
 def _columns(text: str) -> Lists:
@@ -129,7 +129,7 @@ def _by_query(lists: Lists, name: str) -> Lists:
     if not isinstance(side, (list, dict)):
         raise ValueError(f"has no list or mapping of {name}; it needs {NAMES[0]} and {NAMES[1]}")
     check_size(side)
-    ids = lists.get("query_ids") or [*range(1, len(side) + 1)]
+    ids = lists.get("query_ids", [*range(1, len(side) + 1)])
     if not isinstance(ids, list) or len(ids) != len(side):
         needed = f"a list of as many ids as {name}, {len(side)}"
         raise ValueError(f"query_ids must be {needed}; got {ids!r:.40}")

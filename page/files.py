@@ -215,12 +215,8 @@ def files_of(address: Address) -> list[File]:
     with_run = [path.name for path in paths if roles[path.name] in ("run", "batch")]
     names = run_names(with_run)
     beginning = common_beginning(names)
-    name_of_run = dict(zip(with_run, names, strict=True))
-    files = []
-    for path in paths:
-        run = name_of_run.get(path.name, "").removeprefix(beginning)
-        files.append(File(path.name, str(path), roles[path.name], run))
-    return files
+    runs = {file: name.removeprefix(beginning) for file, name in zip(with_run, names, strict=True)}
+    return [File(path.name, str(path), roles[path.name], runs.get(path.name, "")) for path in paths]
 
 
 def _at_fault(file: File, problem: ValueError) -> File:

@@ -198,8 +198,9 @@ def _read_answer(returned: Any, *, is_batch: bool) -> Answer:
         if is_batch and isinstance(returned, Mapping):
             values = list(returned.values())
         numbers: Any = np.ma.asanyarray(converted(values)).reshape(-1).tolist()
-        if len(numbers) <= 1 + is_batch and len({*map(str, numbers)}) == 1:
-            value = numbers[0]
+        if len(numbers) <= 1 + is_batch:
+            # Two that differ are an error here.
+            (value,) = {str(number): number for number in numbers}.values()
     if value is None:
         return Answer(math.nan, "returns None")
     number = None

@@ -38,6 +38,12 @@ QUERY_TYPES: dict[str, set[type]] = {
     "weight": {float, int},
     **{name: {int} for name in COUNTS},
 }
+NAMES_IN_ROWS = ("query", "system", "slice")
+# The types of columns other than float64; None for that of the values.
+ARROW_TYPES: dict[str, pa.DataType | None] = {
+    **dict.fromkeys(NAMES_IN_ROWS),
+    **dict.fromkeys(COUNTS, pa.int64()),
+}
 # The errors that reading values raises which `to_dict` did not return.
 WRONG_VALUES = (KeyError, TypeError, AttributeError, ValueError, OverflowError, pa.ArrowException)
 Saved = Mapping[str, Any]  # a dict that was saved, or a part of it
@@ -108,8 +114,8 @@ def _saved_column(name: str, values: Any) -> pa.Array:
         raise ValueError(
             f"must have no values of type {', '.join(kind.__name__ for kind in others)}"
         )
-    column = pa.array(values)
-    if name in ("query", "system", "slice"):
+    column = pa.array(values, ARROW_TYPES.get(name, pa.float64()))
+    if name in NAMES_IN_ROWS:
         return column
     numbers = column.drop_null().cast(pa.float64()).to_numpy()
     is_valid = np.isfinite(numbers)
@@ -119,7 +125,7 @@ def _saved_column(name: str, values: Any) -> pa.Array:
         raise ValueError(
             f"must be finite, and of weights and counts not negative; got {numbers[~is_valid][0]}"
         )
-    return column if name in COUNTS else column.cast(pa.float64())
+    return column
 
 
 def saved_number(value: Any, place: str) -> float:
@@ -260,7 +266,7 @@ def saved_columns(table: pa.Table, names: Sequence[str], signature: str) -> PerQ
     if "weight" in table.column_names and not any(table["weight"].to_pylist()):
         raise ValueError("queries: weight: is 0 for every query")
     columns = {"ideal": np.ones(len(table))}
-    for column in {*table.column_names} - {"system", "query", "slice"}:
+    for column in {*table.column_names}.difference(NAMES_IN_ROWS):
         columns[column] = table[column].to_numpy().copy()
     for name in names:
         for column in columns_of_values(name):
