@@ -23,11 +23,12 @@ def from_files(
     sides = {name: getattr(inputs, name) for name in ("predictions", "references", "exclude")}
     if not any(map(is_path, sides.values())):
         return inputs
-    read: dict[str, Any] = {}
-    for name, side in sides.items():
-        read[name] = side_or_error(name, side, inputs, score_order, labels, keep)
-    are_files = is_path(inputs.predictions) and is_path(inputs.references)
-    if are_files and os.fspath(inputs.predictions) == os.fspath(inputs.references):
+    read = {
+        name: side_or_error(name, side, inputs, score_order, labels, keep)
+        for name, side in sides.items()
+    }
+    both = (inputs.predictions, inputs.references)
+    if all(map(is_path, both)) and len(set(map(os.fspath, both))) == 1:
         errors = {name: side for name, side in read.items() if isinstance(side, InputError)}
         if errors:
             raise one_error(errors, are_one=True)

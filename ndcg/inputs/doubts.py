@@ -50,7 +50,7 @@ def _doubts_about_ranks(rankings: Rankings, are_called_ranks: bool) -> Iterator[
     """
     query, score = rankings.sorted_scores()
     query, score = query[score < np.inf], score[score < np.inf]
-    if len(score) == 0 or score.min() != 1 or (score != np.trunc(score)).any():
+    if score.min(initial=2) != 1 or (score != np.trunc(score)).any():
         return
     is_next = query[1:] == query[:-1]  # the next document is of the same query
     shared = is_next & (score[1:] == score[:-1])

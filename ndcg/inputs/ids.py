@@ -4,6 +4,7 @@ import datetime
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from itertools import count
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -80,14 +81,14 @@ def id_kind(kind: "type | pa.DataType") -> str:
         return ARROW_IDS.get(kind.id, "")
     if kind in USUAL:
         return USUAL[kind]
-    # These would pass for integers and times.
-    if issubclass(kind, (bool, np.timedelta64)) or kind.__name__ == "NaTType":
+    if kind.__name__ == "NaTType":  # of pandas, which passes for a time
         return ""
     return next((name for name, kinds in PYTHON_IDS.items() if issubclass(kind, kinds)), "")
 
 
 USUAL = {str: "text", int: "integers", float: ""}  # types of nearly all values
-PYTHON_IDS: dict[str, type] = {
+PYTHON_IDS: dict[str, type | tuple[type, ...]] = {
+    "": (bool, np.timedelta64),  # which pass for integers
     "text": str,
     "integers": Integral,
     "bytes": bytes,
@@ -193,9 +194,11 @@ def encode_ids(argument: str, values: Any) -> tuple[RowNumbers, pa.Array]:
 
 def read_ids(argument: str, values: Any) -> Ids:
     """Return the ids of rows."""
-    few = _few(values) if isinstance(values, (list, tuple)) else None
-    if few is not None:
-        return few
+    if isinstance(values, (list, tuple)) and len(values) <= FEW_IDS:
+        # Integers may be beyond int64, and UTF-8 may not encode the text.
+        with suppress(OverflowError, UnicodeError):
+            if set(map(type, values)) in ({str}, {int}) and "" not in values:
+                return _numbered(values)
     ids = _checked_ids(argument, values)
     if pa.types.is_string_view(ids.type):  # Arrow 21 compares no views
         ids = ids.cast(pa.large_string())
@@ -253,22 +256,11 @@ def _checked_ids(argument: str, values: Any) -> "pa.Array | pa.ChunkedArray":
     return ids
 
 
-def _few(values: Sequence[Any]) -> Ids | None:
-    """Read a few ids that are all text or all integers; return None for others.
-
-    Return None, too, if one is empty text, which is refused.
-    """
-    if not 0 < len(values) <= FEW_IDS or set(map(type, values)) not in ({str}, {int}):
-        return None
+def _numbered(values: Sequence[Any]) -> Ids:
+    """Return the ids of a few rows that are all text or all integers."""
     index: dict[Any, int] = {}
     code = [index.setdefault(value, len(index)) for value in values]
-    if "" in index:
-        return None
-    try:
-        return Ids(pa.array(list(index)), np.array(code))
-    except (OverflowError, UnicodeError):
-        # Integers are beyond int64, or UTF-8 cannot encode the text.
-        return None
+    return Ids(pa.array(list(index)), np.array(code))
 
 
 def _encoded(ids: "pa.Array | pa.ChunkedArray") -> Ids:

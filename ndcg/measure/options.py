@@ -319,9 +319,8 @@ def _checked_option(name: str, value: Any) -> Any:
     option = OPTIONS[name]
     if not option.is_flag:
         return choice(name, value, tuple(option.words))
-    if not isinstance(value, (bool, np.bool_)):
-        raise must_be(name, "True or False", value)
-    return bool(value)
+    is_flag = isinstance(value, (bool, np.bool_))
+    return bool(_allowed(is_flag, name, "True or False", value))
 
 
 OF_COMPUTE = tuple(OPTIONS)  # the names of all options
@@ -401,6 +400,13 @@ def choice(name: str, value: Any, choices: Sequence[str], others: str = "") -> s
     raise must_be(name, f"one of {_quoted(choices)}{others}", value, hint)
 
 
+def _allowed(holds: bool, name: str, allowed: str, value: Any) -> Any:
+    """Return a value if a condition on it holds; else the error says what it may be."""
+    if not holds:
+        raise must_be(name, allowed, value)
+    return value
+
+
 def _quoted(words: Iterable[str]) -> str:
     return ", ".join(f'"{word}"' for word in words)
 
@@ -428,26 +434,23 @@ def _is_finite(value: Any) -> bool:
 def between_0_and_1(name: str, value: Any, example: float) -> float:
     """Return a level, such as a confidence level, that is not too close to 0 or 1."""
     # The quantile of a two-sided interval must not round to the median or to 1.
-    if not 0.5 < (1 + real(value)) / 2 < 1:
-        raise must_be(name, f"between 0 and 1, such as {example}", value)
-    return float(value)
+    is_level = 0.5 < (1 + real(value)) / 2 < 1
+    return float(_allowed(is_level, name, f"between 0 and 1, such as {example}", value))
 
 
 def in_units(name: str, value: Any) -> float:
     """Return an amount in units of the measure: a finite number, not negative."""
-    if not 0 <= real(value) < math.inf:
-        raise must_be(name, "a finite number, at least 0, in units of the measure", value)
-    return float(value)
+    allowed = "a finite number, at least 0, in units of the measure"
+    return float(_allowed(0 <= real(value) < math.inf, name, allowed, value))
 
 
 def whole(name: str, value: Any, least: int, most: float = math.inf) -> int:
     """Return an integer from `least` to `most`."""
-    if not isinstance(value, Integral) or not least <= real(value) <= most:
-        allowed = f"an integer, at least {least}"
-        if most < math.inf:
-            allowed += f" and at most {most:,}"
-        raise must_be(name, allowed, value)
-    return int(value)
+    allowed = f"an integer, at least {least}"
+    if most < math.inf:
+        allowed += f" and at most {most:,}"
+    is_within = isinstance(value, Integral) and least <= real(value) <= most
+    return int(_allowed(is_within, name, allowed, value))
 
 
 def _refuse_endless_ideal(cutoffs: Sequence[int | None], setting: str) -> None:
@@ -511,9 +514,8 @@ def _several(name: str, value: Any, check: Callable[[Any], Any]) -> tuple[Any, .
 def _cutoff(k: Any) -> int | None:
     if k is None:
         return None
-    if not isinstance(k, Integral) or not real(k) >= 1:
-        raise must_be("k", f"a positive integer, {CUTOFFS}", k)
-    return int(k)
+    is_cutoff = isinstance(k, Integral) and real(k) >= 1
+    return int(_allowed(is_cutoff, "k", f"a positive integer, {CUTOFFS}", k))
 
 
 def _with_cutoffs(
@@ -547,27 +549,24 @@ def _measure(name: Any) -> str:
 
 
 def _log_base(value: Any) -> float:
-    if not 0 < real(value) < math.inf or real(value) == 1:
-        raise must_be("log_base", "a positive number other than 1", value)
-    return float(value)
+    is_base = 0 < real(value) < math.inf and real(value) != 1
+    return float(_allowed(is_base, "log_base", "a positive number other than 1", value))
 
 
 def _zero_division(value: Any) -> float | str:
     if isinstance(value, str) and value == PERFECT_IF_EMPTY:
         return value
-    if not is_real(value) or math.isinf(float(value)):  # nan excludes queries
-        excluding = "nan to exclude queries with no relevant documents from the mean"
-        allowed = f'a finite number, {excluding}, or "{PERFECT_IF_EMPTY}"'
-        raise must_be("zero_division", allowed, value)
-    return float(value)
+    excluding = "nan to exclude queries with no relevant documents from the mean"
+    allowed = f'a finite number, {excluding}, or "{PERFECT_IF_EMPTY}"'
+    is_value = is_real(value) and not math.isinf(float(value))
+    return float(_allowed(is_value, "zero_division", allowed, value))
 
 
 def _ignore_index(value: Any) -> float | None:
     if value is None:
         return None
-    if not _is_finite(value):
-        allowed = f"a finite number, the reference of padding{mark('None', before=', or ')}"
-        raise must_be("ignore_index", allowed, value)
+    allowed = f"a finite number, the reference of padding{mark('None', before=', or ')}"
+    _allowed(_is_finite(value), "ignore_index", allowed, value)
     if isinstance(value, Integral):  # which float64 might round
         return int(value)
     return float(value)
@@ -579,9 +578,9 @@ def _word_list_or_function(name: str, value: Any, words: Sequence[str], listed: 
         return choice(name, value, words, f", {listed}")
     if callable(value):
         return value
-    if not _is_list(value) or not len(value) or not all(map(_is_finite, value)):
-        raise must_be(name, f"{_quoted(words)}, {listed}", value)
-    return np.array(value, np.float64)
+    are_numbers = _is_list(value) and len(value) > 0 and all(map(_is_finite, value))
+    numbers = _allowed(are_numbers, name, f"{_quoted(words)}, {listed}", value)
+    return np.array(numbers, np.float64)
 
 
 def _gain(value: Any) -> Gain | Labels:

@@ -40,7 +40,7 @@ class Placed(NamedTuple):
     score: "Tensor"
     kept: "Tensor | None"  # False for padding; None if there is none
     offsets: NDArray[np.int64] | None = None  # as in `Rankings`; None for a row per query
-    order: "Tensor | None" = None  # the queries in the order of their first rows
+    order: "Tensor | slice" = slice(None)  # the queries in the order of their first rows
 
     def ranked(self) -> "Tensor":
         """Return which queries have a retrieved document."""
@@ -164,10 +164,8 @@ def _measured(rankings: Placed, options: Options) -> dict[str, NDArray[np.float6
         if options.missing == "raise" and not ranked.all():
             raise UndecidedError
         values.masked_fill_(~ranked, np.nan)
-    if order is not None:
-        values = values[:, order]
     first = (side.reshape(-1)[:COMPARED].double().cpu().numpy() for side in (score, relevance))
     doubt = "" if options.is_order_given else doubt_if_swapped(*first)
     if doubt:
         warn(f"{mark('predictions')}: {doubt}")
-    return dict(zip(options.names, values.cpu().numpy(), strict=True))
+    return dict(zip(options.names, values[:, order].cpu().numpy(), strict=True))

@@ -145,9 +145,9 @@ def refuse_negative(references: Any, exclude: Any, options: Options) -> None:
     # Rows of a file or table are named here, all other documents by the kernel.
     if not isinstance(references, Columns) or references.place_of is None:
         return
+    # No number equals None.
     negative = references.value < 0
-    if options.ignore_index is not None:
-        negative &= references.value != options.ignore_index
+    negative &= references.value != options.ignore_index
     if not negative.any():
         return
     # Documents that are excluded from the run alone stay in the ideal.
