@@ -56,7 +56,7 @@ def brief(names: Iterable[str], separator: str) -> str:
 
 # How an entry point writes a mark: a function of its text in Python, its name, and the values.
 Words = Callable[..., str]
-_MARK = re.compile("\x0e(.*?)\x1f(.*?)\x0f", re.DOTALL)
+_MARK = re.compile("\x0e(.*?)\x1f(.*?)\x1f(.*?)\x1f(.*?)\x0f", re.DOTALL)
 _VALUES = json.JSONEncoder(default=shown)  # made once; `json.dumps` would make one for every mark
 
 
@@ -73,8 +73,8 @@ def mark(name: str, *values: Any, said: str = "", before: str = "", after: str =
         # Words are in the quotes of the docs.
         texts = [f'"{value}"' if isinstance(value, str) else repr(value) for value in values]
         said = f"{name}={' or '.join(texts)}" if texts else name
-    fields = _VALUES.encode([before, after, name, *values])
-    return f"\x0e{visible(said)}\x1f{fields}\x0f"
+    fields = _VALUES.encode([name, *values])
+    return f"\x0e{before}\x1f{visible(said)}\x1f{after}\x1f{fields}\x0f"
 
 
 def place_of_file(path: str) -> str:
@@ -82,16 +82,19 @@ def place_of_file(path: str) -> str:
     return mark("path", path, said=path)
 
 
-def worded(message: Any, words: Words = lambda said, *_: said) -> str:
+def worded(message: Any, words: Words | None = None) -> str:
     """Return an error, a warning or a note with its marks as an entry point writes them.
+
+    Without words, they are as in Python.
 
     >>> worded(f"{mark('k')} must be positive, or give {mark('ties', 'last')}")
     'k must be positive, or give ties="last"'
     """
 
     def write(match: re.Match[str]) -> str:
-        before, after, *name_and_values = json.loads(match[2])
-        text = words(match[1], *name_and_values)
+        before, text, after, fields = match.groups()
+        if words is not None:
+            text = words(text, *json.loads(fields))
         if not text:
             return ""
         return f"{before}{text}{after}"
@@ -158,7 +161,7 @@ class InputError(ValueError):
     @property
     def options(self) -> list[str]:
         """The names of the arguments and options in the message, in their order."""
-        return [json.loads(match[2])[2] for match in _MARK.finditer(self.marked)]
+        return [json.loads(match[4])[0] for match in _MARK.finditer(self.marked)]
 
     @property
     def argument(self) -> str:
