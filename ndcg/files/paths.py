@@ -20,15 +20,14 @@ def from_files(
 ) -> Inputs:
     """Replace paths of files of rankings by the contents of the files, or by their errors."""
     # Ids of rows are never in a file.
-    sides = {name: getattr(inputs, name) for name in ("predictions", "references", "exclude")}
-    if not any(map(is_path, sides.values())):
+    if not any(map(is_path, (inputs.predictions, inputs.references, inputs.exclude))):
         return inputs
-    read = {
-        name: side_or_error(name, side, inputs, score_order, labels, keep)
-        for name, side in sides.items()
-    }
-    both = (inputs.predictions, inputs.references)
-    if all(map(is_path, both)) and len(set(map(os.fspath, both))) == 1:
+    read: dict[str, Any] = {}
+    for name in ("predictions", "references", "exclude"):
+        side = getattr(inputs, name)
+        read[name] = side_or_error(name, side, inputs, score_order, labels, keep)
+    are_files = is_path(inputs.predictions) and is_path(inputs.references)
+    if are_files and os.fspath(inputs.predictions) == os.fspath(inputs.references):
         errors = {name: side for name, side in read.items() if isinstance(side, InputError)}
         if errors:
             raise one_error(errors, are_one=True)
