@@ -405,7 +405,7 @@ def without_run(inputs: Inputs, score_order: str, labels: Labels | None) -> Inpu
     unretrieved = np.inf if score_order == "ascending" else -np.inf
     if has_ids(references):
         return inputs._replace(predictions=ById({}))
-    if inputs.query_ids is not None:
+    if inputs.query_ids is not None and _are_flat(references, references):
         return inputs._replace(predictions=np.full(len(inputs.query_ids), unretrieved))
     if is_sparse(references):
         return inputs._replace(predictions=np.full(references.shape, unretrieved))

@@ -249,6 +249,7 @@ IDEAL_BY_ID = {"q": {"a": 1, "c": 2}, "r": {"b": 3, "d": 0}}
     [
         {"references": IDEAL},
         {"references": np.array(IDEAL)},
+        {"references": IDEAL, "query_ids": ["q", "r"]},
         {"references": [1, 0, 2, 0, 3, 0], "query_ids": [0, 0, 0, 1, 1, 1]},
         {"references": IDEAL_BY_ID, "convention": "pytrec_eval"},
         {"references": list(IDEAL_BY_ID.values()), "score_order": "ascending"},
