@@ -503,9 +503,10 @@ class RowReader:
         self.others: Sequence[str] = ()  # the fields of hits that are not read
         rows = list(rows)
         # What is no hit or no pair among them is refused with its query, where it is read.
-        hits = filter(is_object, chain.from_iterable(filter(are_hits, rows)))
+        lists_of_hits = list(filter(are_hits, rows))
         pairs = list(filter(are_pairs, rows))
-        if any(map(are_hits, rows)):
+        if lists_of_hits:
+            hits = filter(is_object, chain.from_iterable(lists_of_hits))
             self.hits = HitReader(hits, names)
             self.lists = self.hits.lists
         elif any(is_object(row[0][0]) for row in pairs):
