@@ -6,7 +6,6 @@ a list then, of the field of all objects. Keys may contain dots themselves.
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from contextlib import suppress
 from datetime import date
 from enum import Enum
 from functools import lru_cache
@@ -243,7 +242,9 @@ def value_at(value: Any, keys: Keys) -> Any:
 
 def values_at(objects: Sequence[Any], keys: Keys) -> list[Any]:
     """Return the field at some keys of all objects."""
-    if len(keys) == 1:
-        with suppress(TypeError):  # not all are dicts
-            return list(map(dict.get, objects, repeat(keys[0])))  # faster than a loop
-    return [value_at(value, keys) for value in objects]
+    if len(keys) > 1:
+        return [value_at(value, keys) for value in objects]
+    try:
+        return list(map(dict.get, objects, repeat(keys[0])))  # faster than a loop
+    except TypeError:  # not all are dicts
+        return [value_at(value, keys) for value in objects]
