@@ -565,12 +565,12 @@ def names_of_side(
 
 PLAIN_RELEVANCES = plain_names(RELEVANCE[0])
 PLAIN_SCORES = plain_names(SCORE[0])
-# The standard names of the roles, as `plain_name` writes them.
-_NAMES_OF_ROLES = [
-    plain_names(*QUERY),
-    plain_names(*DOCUMENT_OF_HITS),
-    plain_names(*SCORE, *RELEVANCE),
-]
+# The roles of standard names, which are spelled as `plain_name` does.
+_ROLE_OF_NAME = {
+    **dict.fromkeys(plain_names(*QUERY), "query"),
+    **dict.fromkeys(plain_names(*DOCUMENT_OF_HITS), "document"),
+    **dict.fromkeys(plain_names(*SCORE, *RELEVANCE), "value"),
+}
 
 
 def are_names_of_fields(names: Iterable[Any]) -> bool:
@@ -579,9 +579,8 @@ def are_names_of_fields(names: Iterable[Any]) -> bool:
     >>> are_names_of_fields(["query_id", "docno", "x"]), are_names_of_fields(["query", "apple"])
     (True, False)
     """
-    present = set(map(plain_name, names))
-    roles = [standard for standard in _NAMES_OF_ROLES if not present.isdisjoint(standard)]
-    return len(roles) >= 2
+    roles = set(map(_ROLE_OF_NAME.get, map(plain_name, names)))
+    return len(roles - {None}) >= 2
 
 
 def may_be_fields(keys: Mapping[Any, Any]) -> bool:
