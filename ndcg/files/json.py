@@ -298,8 +298,6 @@ def reader_of(
         objects = ObjectReader(alike, names, is_whole=is_whole)
         kind_of_reader = Records if objects.are_rows else ObjectsOfQueries
         return kind_of_reader(objects, names, form)
-    if names.kind == "exclude":
-        names = names._replace(keep="first")  # since documents to exclude may be repeated
     if kind == "queries":
         alike = list(chain.from_iterable(value.values() for value in alike))
     return READERS[kind](RowReader(alike, names), names, form)

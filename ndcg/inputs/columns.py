@@ -446,7 +446,7 @@ def _types_of_numbers(rows: Sequence[Sequence[Any]]) -> set[type]:
 
 def _holds_all(array: NDArray[Any]) -> bool:
     """Return whether NumPy stored all numbers exactly, although they may have several types."""
-    if array.ndim != 1 or array.dtype.kind not in "biuf" or array.dtype.itemsize > 8:
+    if array.ndim != 1 or not _is_of_numbers(array.dtype):
         return False
     if array.dtype.kind != "f" or float(np.abs(array).max(initial=0)) < 2**53:
         return True
@@ -547,7 +547,7 @@ def number(value: Any) -> Any:
         if isinstance(value, Decimal):
             return whole_or_float(value)
         array = converted(value)
-        if not isinstance(array, np.ndarray) or array.ndim > 0:
+        if array.ndim > 0:
             return value
         if np.ma.is_masked(array):
             return None
@@ -621,7 +621,7 @@ def numeric_array(argument: str, values: NDArray[Any]) -> NDArray[Any]:
     """Return the array without its mask, if its values are real numbers of at most 64 bits."""
     if _is_narrow(values.dtype):
         values = values.astype(np.float32)
-    if values.dtype.kind not in "biuf" or values.dtype.itemsize > 8:
+    if not _is_of_numbers(values.dtype):
         problem = f"{mark(argument)} must hold real numbers of at most 64 bits"
         raise InputError(f"{problem}; got {values.dtype}")
     return np.asarray(values, values.dtype.newbyteorder("="))
@@ -649,6 +649,10 @@ def is_padding(values: NDArray[Any], ignore_index: float | None) -> Mask | None:
         elif values.dtype == bool:  # NumPy compares bools with 64-bit integers only
             values = np.asarray(values).view(np.uint8)
         return np.asarray(np.asarray(values) == ignore_index)
+
+
+def _is_of_numbers(dtype: np.dtype[Any]) -> bool:
+    return dtype.kind in "biuf" and dtype.itemsize <= 8
 
 
 def _is_narrow(dtype: np.dtype[Any]) -> bool:

@@ -560,7 +560,7 @@ def names_of_side(
         return names._replace(
             ascending=score_order == "ascending", is_order_given=is_given, keep=keep
         )
-    return names
+    return names._replace(keep="first")  # documents to exclude may be repeated
 
 
 PLAIN_RELEVANCES = plain_names(RELEVANCE[0])

@@ -126,22 +126,20 @@ def _frame_of_records(argument: str, records: Sequence[Any]) -> Frame | None:
         return None
 
     def table(names: list[Any]) -> dict[Any, list[Any]]:
-        return {name: _field_of_records(argument, records, name) for name in names}
+        rows = list(map(fields_of, records))
+        return {name: _field_of_records(argument, rows, name) for name in names}
 
     return Frame(list(fields_of(records[0])), table, table)
 
 
-def _field_of_records(argument: str, records: Sequence[Any], name: Any) -> list[Any]:
-    if set(map(type, records)) == {dict}:
-        with suppress(KeyError):
-            return [record[name] for record in records]
-    fields = list(map(fields_of, records))
-    lacking = [row for row, names in enumerate(fields) if name not in names]
-    if lacking:
-        has = shown(list(fields[lacking[0]]) or records[lacking[0]])
-        problem = f"record {lacking[0]} has no {name!r}, which the first one has; it has {has}"
-        raise InputError(problem, argument)
-    return [row[name] for row in fields]
+def _field_of_records(argument: str, records: Sequence[Mapping[Any, Any]], name: Any) -> list[Any]:
+    try:
+        return [record[name] for record in records]
+    except KeyError:
+        row = next(row for row, record in enumerate(records) if name not in record)
+        has = shown(list(records[row]))
+        problem = f"record {row} has no {name!r}, which the first one has; it has {has}"
+        raise InputError(problem, argument) from None
 
 
 def named_columns(data: Any, called: str = "data", **arguments: Any) -> list[Any]:

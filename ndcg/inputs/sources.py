@@ -111,12 +111,15 @@ def mapping_by_index(argument: str, row: Any) -> dict[Any, Any]:
             "give .tolist() of each if the values are ids, or .to_dict() if the index has the ids"
         )
         raise InputError(f"{problem}; {hint}", argument)
-    if not row.index.is_unique:
-        document = row.index[row.index.duplicated()][0]
-        raise InputError(
-            f"document {shown(document)} is in the index twice; give it once", argument
-        )
+    _refuse_repeated_ids(argument, row.index)
     return dict(row.to_dict())
+
+
+def _refuse_repeated_ids(argument: str, index: Any) -> None:
+    """Raise an error for an id that an index of pandas has twice."""
+    if not index.is_unique:
+        again = index[index.duplicated()].tolist()[0]
+        raise InputError(f"its index has {shown(again)} twice; give each id once", argument)
 
 
 def is_lazy(table: Any) -> bool:
@@ -202,10 +205,7 @@ def values_by_query(argument: str, values: Any, sides: Iterable[Any]) -> Any:
         return values
     if any(_has_index(side) and values.index.equals(side.index) for side in sides):
         return values
-    if not values.index.is_unique:
-        again = ids[int(values.index.duplicated().argmax())]
-        problem = f"its index has {shown(again)} twice; give one value for each query"
-        raise InputError(problem, argument)
+    _refuse_repeated_ids(argument, values.index)
     return dict(zip(ids, in_python(plain(argument, values)), strict=True))
 
 

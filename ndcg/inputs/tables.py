@@ -229,7 +229,7 @@ def checked_rows(
     """
     numbers = np.arange(len(side.query))
     side = side._replace(numbers=numbers, place_of=place_of)
-    if names.keep is None and names.kind != "exclude":
+    if names.keep is None:
         repeated = repeated_row(side)
         if repeated is not None:
             row, before = repeated
