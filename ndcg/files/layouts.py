@@ -259,6 +259,28 @@ def cells_in(
             yield [cells[column] for column in at]
 
 
+def call_of_pandas(
+    delimiter: str, ids: Iterable[str], is_utf_8: bool = True, number: str = ""
+) -> str:
+    """Return the call that reads CSV of Excel with decimal commas, or in another encoding.
+
+    Excel writes semicolons where numbers have such commas; elsewhere they may mark thousands.
+    """
+    has_semicolons = delimiter == ";"
+    if is_utf_8 and not has_semicolons:
+        return ""
+    options = [f'sep="{delimiter}"'.replace("\t", "\\t")]
+    if has_semicolons:
+        options.append('decimal=","')
+    if has_semicolons and "." in number:
+        options.append('thousands="."')
+    if not is_utf_8:
+        options.append('encoding="cp1252"')
+    types = ", ".join(f"{shown(column)}: str" for column in dict.fromkeys(ids))
+    call = f"pandas.read_csv(path, {', '.join(options)}, dtype={{{types}}})"
+    return mark("pandas", said=call, before=", or give ")
+
+
 # The first line
 
 
@@ -320,8 +342,13 @@ def _named_layout(
     try:
         chosen = columns_of_table(names, request.names, "the header has", examples)
     except UnknownFieldError as error:
-        if REPLACED in error.fields:
-            error.add(f"the file {NOT_UTF_8}")
+        is_utf_8 = REPLACED not in error.fields
+        ids = [error.chosen.get(role, "...") for role in ("query", "document")]
+        call = call_of_pandas(delimiter, ids, is_utf_8)
+        if not is_utf_8:
+            error.add(f"the file {NOT_UTF_8}{call}")
+            call = ""
+        error.add_decimals(f"write a point{call}")
         raise
     at = [names.index(name) for name in chosen.values()]
     form = "TSV" if delimiter == "\t" else "CSV"

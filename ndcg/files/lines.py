@@ -34,6 +34,7 @@ from .layouts import (
     RATINGS,
     RUN,
     Layout,
+    call_of_pandas,
     cells_in,
     layout_of,
     notice_of,
@@ -281,6 +282,11 @@ def _problem(rows: Sequence[bytes], layout: Layout, labels: Labels | None) -> st
         fault = fault_of(stripped, layout.kind, labels, values)
         if not DECIMAL_COMMA.fullmatch(stripped):
             fault += instead_of_relevance(layout.kind, layout.fields, layout.others)
+        elif layout.fields:
+            texts = [row.decode("utf-8", "surrogateescape") for row in rows[:SAMPLE]]
+            ids = [layout.names[at] for at in layout.at[:2]]
+            is_utf_8 = all(map(_is_utf_8, texts))
+            fault += call_of_pandas(layout.delimiter, ids, is_utf_8, stripped)
     return f"the {VALUE[layout.kind]} {shown_cell(value)} {fault}"
 
 

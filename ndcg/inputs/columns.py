@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from ..measure.labels import Labels, instead_of_text, number_of_text
 from ..measure.messages import InputError, mark, raise_unless_of_values, shown
 from ..measure.ties import Mask
+from .fields import DECIMAL_COMMA, WITH_POINTS
 from .sources import Widened, converted, in_python, is_one_column, plain_in_order
 
 # describes a query, by its index, and a document in it, by its position or None
@@ -522,6 +523,8 @@ LEFT_AS_THEY_ARE = (NoneType, int, float, str, np.number)  # types of plain valu
 
 def _not_a_number(argument: str, values: Iterable[Any], value: Any, labels: Labels | None) -> str:
     """Return why a value is refused; for text in place of a relevance, what to write for labels."""
+    if isinstance(value, str) and DECIMAL_COMMA.fullmatch(value):
+        return f"has a comma; {WITH_POINTS}"
     if not argument.startswith("references") or not isinstance(value, str):
         return f"is not a number; give a number{mark('None', before=' or ')}"
     if labels is None:

@@ -92,6 +92,7 @@ RECBOLE = re.compile(r":(token|float)(_seq)?$")  # the types that RecBole writes
 # The names that pandas writes for the numbers of rows.
 ROW_NUMBER = re.compile(r"(Unnamed: \d+)?|__index_level_\d+__")
 DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*(\.[0-9]{3})*,[0-9]+(?:e[+-]?[0-9]+)?", re.IGNORECASE)
+WITH_POINTS = 'give numbers, as column.str.replace(",", ".").astype(float) makes them'
 # A number in a path, as in the names of a list that was flattened: "documents.0.id".
 NUMBER_IN_PATH = re.compile(r"(?<=\.)[0-9]+(?=\.)")
 GRADE = re.compile("[0-9]|10")  # as the name of a list of ids
@@ -627,6 +628,13 @@ class UnknownFieldError(InputError):
         write = fields_to_write(self.written, self.ways)
         self.problem = f"{self.unclear}; {self.fields}; {write}"
 
+    def add_decimals(self, hint: str) -> None:
+        """Add what to do if the first number with a comma has it for decimals, if there is one."""
+        texts = [example for example in self.examples.values() if isinstance(example, str)]
+        number = next(filter(DECIMAL_COMMA.fullmatch, texts), None)
+        if number is not None:
+            self.add(f"if {number!r} has a comma for decimals, {hint}")
+
     @property
     def roles(self) -> list[str]:
         """The roles that are not clear."""
@@ -666,7 +674,7 @@ def chosen_fields(
         problems = _problems(unclear, names, fields)
         written = {role: names.written(role) for role in unclear}
         ways = _other_ways(unclear, names, fields)
-        ways += [*_decimal_comma(fields), *_word(chosen, names, fields)]
+        ways += _word(chosen, names, fields)
         if names.kind == "exclude":
             written = {}  # since `fields` names those of the sides
             by_query = mark("pandas", said="{query: ids}", before=", or give ")
@@ -736,13 +744,6 @@ def _other_ways(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fiel
         call = f"{mark('fields', {'score': path})} and {_either_order()}"
         ways.append(f"to rank by {shown(path)}, give {call}")
     return ways[:1]
-
-
-def _decimal_comma(fields: Fields) -> list[str]:
-    """Return what an error says about the first number with a comma for decimals, if any."""
-    texts = [field.example for field in fields.values() if isinstance(field.example, str)]
-    numbers = list(filter(DECIMAL_COMMA.fullmatch, texts))[:1]
-    return [f"if {text!r} has a comma for decimals, write a point" for text in numbers]
 
 
 def _word(chosen: Mapping[str, Any], names: Names, fields: Fields) -> list[str]:

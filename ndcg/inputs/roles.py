@@ -59,7 +59,11 @@ class Roles(NamedTuple):
             UnknownFieldError: there is none for a role, or more than one.
         """
         listed = to_list(fields)
-        paths = chosen_fields(candidates, names, listed, there)
+        try:
+            paths = chosen_fields(candidates, names, listed, there)
+        except UnknownFieldError as error:
+            error.add_decimals("write a point")
+            raise
         keys = {role: fields[path].keys for role, path in paths.items()}
         others = fields_without_role(listed, paths)
         beside = fields.among(others).beside(fields[paths["document"]])

@@ -31,6 +31,7 @@ from .fields import (
     MOST_FIELDS,
     RELEVANCE,
     SCORE,
+    WITH_POINTS,
     Names,
     UnknownFieldError,
     are_names_of_fields,
@@ -175,6 +176,7 @@ def _ways_of_table(argument: str, table: Any) -> Iterator[None]:
         if are_numbers and not error.chosen:
             by_query = "{query: row.dropna().to_dict() for query, row in frame.iterrows()}"
             error.add(f"if columns are documents, give rows by query, {by_query}")
+        error.add_decimals(WITH_POINTS)
         raise
 
 

@@ -464,6 +464,11 @@ OF_FRAMES: dict[str, Row] = {
         references="label",
         query_ids="user",
     ),
+    "scores with a comma for decimals": data(
+        "predictions",
+        "query 'a', row 0",
+        frame=FRAME.set_column(2, "score", pa.array(["0,5", "1"])),
+    ),
     "a text score": data(
         "predictions",
         "query 'a', row 0",
