@@ -60,17 +60,15 @@ def _columns(table_of: Callable[[list[Any]], Any], names: Iterable[Any]) -> list
 
 
 def frame_of(argument: str, value: Any) -> Frame | None:
-    """Return the columns of a value; None if it has none with names.
+    """Return the columns of a value; None if it has none with names, as records have none.
 
-    >>> frame = frame_of("data", [{"qid": "q", "docno": "d"}])
+    >>> frame = frame_of("data", {"qid": ["q"], "docno": ["d"]})
     >>> frame.names, frame.read(["docno"])
     (['qid', 'docno'], [['d']])
 
     Raises:
         ValueError: its rows cannot be counted.
     """
-    if isinstance(value, (list, tuple)):
-        return _frame_of_records(argument, value)
     if is_lazy(value):
         return _lazy_frame(value)
     if library_of(value) == "pyarrow" and hasattr(value, "to_table"):
@@ -120,10 +118,11 @@ def _names_of(value: Any) -> list[Any] | None:
     return names_of_columns(value) or None
 
 
-def _frame_of_records(argument: str, records: Sequence[Any]) -> Frame | None:
-    """Return the fields of records, a list of objects, as columns; None for other lists."""
+def frame_of_data(argument: str, data: Any) -> Frame | None:
+    """Return the columns of a value as `frame_of` does, and of records, a list of objects."""
+    records = listed(data)
     if not is_object(first_in(records)):
-        return None
+        return frame_of(argument, records)
 
     def table(names: list[Any]) -> dict[Any, list[Any]]:
         rows = list(map(fields_of, records))
@@ -147,7 +146,7 @@ def named_columns(data: Any, called: str = "data", **arguments: Any) -> list[Any
 
     Values that are not names are returned unchanged; `called` is its name in messages.
     """
-    frame = frame_of(called, listed(data))
+    frame = frame_of_data(called, data)
     if frame is None:
         problem = f"{called} must be a DataFrame with named columns; got {shown(data)}"
         raise ValueError(f"{problem}; {HINT}")

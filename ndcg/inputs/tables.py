@@ -37,8 +37,6 @@ UNSPLIT = re.compile("[;|\t]")  # between the names in a header that was read as
 
 def table_of(argument: str, side: Any, names: Names) -> Frame | None:
     """Return the columns of a table, or of a dict of columns; None for anything else."""
-    if isinstance(side, (list, tuple)):
-        return None
     if isinstance(side, Mapping) and not is_dict_of_columns(side, names):
         return None
     frame = frame_of(argument, side)

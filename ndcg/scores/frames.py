@@ -14,12 +14,12 @@ from ..files.paths import from_file, is_path
 from ..inputs.columns import read_flat_column
 from ..inputs.exclusion import Pairs
 from ..inputs.fields import DOCUMENT, QUERY, columns_as_fields, names_of_side, spelled
-from ..inputs.frame import frame_of, named_columns
+from ..inputs.frame import frame_of_data, named_columns
 from ..inputs.hashes import Columns, hashes_of, repeated_row
 from ..inputs.ids import NoIdError, encode_ids, id_column
 from ..inputs.reading import Inputs
 from ..inputs.slices import Slices, crossed, read_slices
-from ..inputs.sources import is_database_query, listed, settled, values_by_query
+from ..inputs.sources import is_database_query, settled, values_by_query
 from ..measure.messages import InputError, mark, shown
 from ..measure.ties import Array, Floats, Mask
 
@@ -87,7 +87,7 @@ def _refuse_several_systems(data: Any, query_ids: Any) -> None:
     Such a table holds the rows of several systems, unless its documents have no ids. If some have
     ids, a row without one is no document.
     """
-    frame: Any = frame_of("data", listed(data))
+    frame: Any = frame_of_data("data", data)
     names = spelled(frame.names, (*DOCUMENT[0], *DOCUMENT[1]))
     # A query of a database would be run once more.
     if len(names) != 1 or is_database_query(data):
@@ -150,7 +150,7 @@ def _slices_named(by: Any, arguments: Mapping[str, Any]) -> Any:
         side = arguments.get(argument)
         if is_path(side):
             return from_file("by", by, qrels_file=side)
-        frame = frame_of(argument, side)
+        frame = frame_of_data(argument, side)
         if frame is not None and by in frame.names:
             names = names_of_side("qrels", arguments.get("fields"))
             fields = columns_as_fields(dict.fromkeys(frame.names))
