@@ -202,15 +202,16 @@ PRECISIONS = {
 
 def _slip_of_option() -> dict[tuple[str, str], str]:
     """Return the slips that are the value of an option, or an order or a precision here."""
-    names = {("ties", "ascending"): ASCENDING_TIES.name}
-    for slip in SLIPS:
-        if slip.is_option:
-            for option, value in slip.both.options.items():
-                names[option, str(value)] = slip.name
-    for name, precision in PRECISIONS.items():
-        if precision != NO_SLIP:
-            names["score_dtype", name] = precision.name
-    return names
+    of_options = {
+        (option, str(value)): slip.name
+        for slip in SLIPS
+        if slip.is_option
+        for option, value in slip.both.options.items()
+    }
+    of_precisions = {
+        ("score_dtype", name): slip.name for name, slip in PRECISIONS.items() if slip != NO_SLIP
+    }
+    return {("ties", "ascending"): ASCENDING_TIES.name, **of_options, **of_precisions}
 
 
 SLIP_OF_OPTION = _slip_of_option()
@@ -427,9 +428,10 @@ def _matches_of(fit: Fit) -> Iterator[Match]:
             "score_dtype": precision,
         }
         usual = usual_options(convention)
-        names: list[Any] = []
-        for name, value in chosen.items():
-            if str(value) not in ("", str(usual[name])):
-                names.append(SLIP_OF_OPTION.get((name, str(value))))
+        names: list[Any] = [
+            SLIP_OF_OPTION.get((name, str(value)))
+            for name, value in chosen.items()
+            if str(value) not in ("", str(usual[name]))
+        ]
         if None not in names:
             yield Match(convention, (*names, *slips), fit.definition.factor)

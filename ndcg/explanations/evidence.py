@@ -30,6 +30,11 @@ class Evidence(NamedTuple):
         """Whether these are the values of the queries."""
         return False
 
+    @property
+    def is_single(self) -> bool:
+        """Whether it is one score."""
+        return len(self.scores) == 1
+
     def near(self, values: Floats) -> Mask:
         """Return which values match."""
         is_near = np.abs(values - self.scores) <= self.tolerance
@@ -77,6 +82,11 @@ class EvidenceByQuery(Evidence):
     def by_query(self) -> bool:
         """That these are the values of the queries."""
         return True
+
+    @property
+    def is_single(self) -> bool:
+        """That this is no score, even if there is one query."""
+        return False
 
     def shares(self) -> Floats:
         """Return the shares of the values that tell something."""

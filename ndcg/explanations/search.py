@@ -350,10 +350,8 @@ def _differing(name: str, value: str) -> NDArray[np.int64]:
 
 def changes_of(chosen: Mapping[str, Any]) -> NDArray[np.int64]:
     """Return in how many of these options the conventions differ."""
-    changes = np.zeros(len(CONVENTIONS), np.int64)
-    for name, value in chosen.items():
-        changes = changes + _differing(name, repr(value))
-    return changes
+    differing = (_differing(name, repr(value)) for name, value in chosen.items())
+    return sum(differing, start=np.zeros(len(CONVENTIONS), np.int64))
 
 
 def _cutoffs(searched: Searched, ideal: str, longest: int) -> Sequence[int | None]:
@@ -405,8 +403,7 @@ class SlipSearch(NamedTuple):
             changed["missing"] = "skip"
         causes = list(self._matching(changed))
         # A single score would match many slips with other discounts by chance.
-        is_enough = len(self.queries) > 1 or evidence.by_query
-        if not causes and is_enough and "discount" not in self.searched.given:
+        if not (causes or evidence.is_single or "discount" in self.searched.given):
             for discount in DISCOUNTS:
                 causes += self._matching({**changed, "discount": discount})
         return sorted(causes, key=lambda cause: cause.changes)
