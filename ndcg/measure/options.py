@@ -533,12 +533,12 @@ def _with_cutoffs(
 
 
 def _measure(name: Any) -> str:
-    in_trec_eval = re.fullmatch(r"ndcg_cut[._]([0-9]+)", str(name))
-    if in_trec_eval:
-        raise InputError(f"{name} is nDCG@{in_trec_eval[1]} here", "measures")
-    measure, at, cutoff = str(name).partition("@")
-    if not at:
+    if not isinstance(name, str) or "@" not in name:
+        in_trec_eval = re.fullmatch(r"'ndcg_cut[._]([0-9]+)'", shown(name))
+        if in_trec_eval:
+            raise InputError(f"{name} is nDCG@{in_trec_eval[1]} here", "measures")
         return choice("measures", name, MEASURES)
+    measure, _, cutoff = name.partition("@")
     # More digits than 18 do not fit into 64 bits, and Python refuses to read thousands.
     if not re.fullmatch("0*[1-9][0-9]{0,17}", cutoff):
         raise InputError(
