@@ -111,9 +111,9 @@ def doubts_about_ids(rankings: Rankings, run: Any) -> Iterator[str]:
 
 
 def _first_ids(rankings: Rankings) -> Iterator[Sequence[Any]]:
-    """Yield the ids of the documents of the first queries."""
-    if rankings.documents is not None:
-        yield from map(rankings.documents, range(min(rankings.queries, QUERIES_LOOKED_AT)))
+    """Return the ids of the documents of the first queries."""
+    documents: Any = rankings.documents  # only rankings with ids come here
+    return map(documents, range(min(rankings.queries, QUERIES_LOOKED_AT)))
 
 
 def _respelled_queries(rankings: Rankings, run: Any) -> Iterator[str]:

@@ -242,7 +242,7 @@ def _no_id(argument: str, is_empty: Mask) -> NoIdError:
 def _checked_ids(argument: str, values: Any) -> "pa.Array | pa.ChunkedArray":
     """Return ids as an Arrow column without nulls and other values."""
     ids = _arrow_column(argument, values)
-    if pa.types.is_dictionary(ids.type) and id_kind(ids.type.value_type):
+    if pa.types.is_dictionary(ids.type):
         ids = decoded(ids)
     kind = id_kind(ids.type)
     if ids.null_count:

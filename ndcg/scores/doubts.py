@@ -145,7 +145,7 @@ def doubt_if_swapped(score: Array, relevance: Array) -> str:
 
 def _doubt_about_padding(rankings: Rankings, ignore_index: float) -> str:
     """Return what a warning says about a relevance of padding that other documents have too."""
-    if rankings.queries and rankings.empty().all():
+    if 0 < rankings.queries == rankings.empty().sum():
         problem = "all documents are padding, so that nothing is relevant in any query"
         hint = f"{mark('ignore_index')} is the relevance of padding, and a mask is False for it"
         return f"{problem}; {hint}"
@@ -193,7 +193,7 @@ def _doubt_about_ids(rankings: Rankings) -> str:
         return ""
     query, score = rankings.sorted_scores()
     steps = np.diff(score)[query[1:] == query[:-1]]
-    if score.min() < 0 or score.max() <= HIGHEST_GRADE:
+    if not 0 <= score.min() <= score.max() > HIGHEST_GRADE:
         return ""
     if not 0 < steps.min(initial=1) < steps.max(initial=1) or len(np.unique(score)) == len(score):
         return ""

@@ -5,7 +5,8 @@ grouped by query; the executors join them, since Spark would drop a row without 
 one that is there twice.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
@@ -226,21 +227,27 @@ def _are_nested(frame: Any, given: Mapping[str, Any]) -> bool:
     _refuse_no_frame("df", frame)
     _refuse_unknown_columns(frame, given)
     types = {name: _type(frame, column) for name, column in given.items()}
-    nested = bool(types["prediction"].startswith("array<"))
-    form = "array<{}>" if nested else "{}"
+    checks: dict[str, Callable[[str, str, str], None]] = {
+        "prediction": partial(_check_values, of_prediction=types["prediction"]),
+        "reference": partial(_check_values, of_prediction=types["prediction"]),
+        "sample_weight": _check_numbers,
+        "query": _check_ids,
+        "document": _check_ids,
+    }
+    for name, column in given.items():
+        checks[name](name, column, types[name])
+    return bool(types["prediction"].startswith("array<"))
+
+
+def _check_values(argument: str, column: str, data_type: str, of_prediction: str) -> None:
+    """Raise an error for a column without numbers, or with them in arrays on one side alone."""
+    form = "array<{}>" if of_prediction.startswith("array<") else "{}"
     readable = {"prediction": NUMBERS, "reference": (*NUMBERS, "string")}  # labels are text
-    for name, readable_types in readable.items():
-        if types[name] in map(form.format, readable_types):
-            continue
+    if data_type not in map(form.format, readable[argument]):
         tables = "arrays of ids need two tables, predictions= and references="
         hint = f"give numbers in both, or arrays of numbers; {tables}"
-        column = f"column {shown(given[name])} is of type {types[name]}"
-        raise ValueError(f"{name}: {column}, prediction of {types['prediction']}; {hint}")
-    checks = {"sample_weight": _check_numbers, "query": _check_ids, "document": _check_ids}
-    for name, check in checks.items():
-        if name in given:
-            check(name, given[name], types[name])
-    return nested
+        types = f"column {shown(column)} is of type {data_type}, prediction of {of_prediction}"
+        raise ValueError(f"{argument}: {types}; {hint}")
 
 
 def _refuse_no_frame(argument: str, frame: Any) -> None:
