@@ -488,8 +488,8 @@ def _as_row(argument: str, row: Any, by_position: bool) -> Any:
     if is_by_index(row, by_position):
         return mapping_by_index(argument, row)
     values = in_python(plain(argument, row))
-    # A matrix is no query; its rows are no pairs.
-    return row if is_list(first_in(values)) else values
+    # A matrix in a list is no query; its rows are no pairs.
+    return row if by_position and is_list(first_in(values)) else values
 
 
 class RowReader:

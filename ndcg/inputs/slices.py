@@ -80,9 +80,9 @@ def slice_name(value: Value) -> str:
     """
     if value is None:
         return NO_SLICE
-    is_text = isinstance(value, str) and value.isprintable()
-    text = str(value).strip()
-    return str(value) if is_text and text not in ("", NO_SLICE, MEAN_OF_SLICES) else shown(value)
+    text = str(value)
+    is_plain = text.isprintable() and text.strip() not in ("", NO_SLICE, MEAN_OF_SLICES)
+    return text if is_plain else shown(value)
 
 
 def in_order_of_ids(
