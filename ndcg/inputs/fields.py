@@ -674,7 +674,7 @@ def chosen_fields(
         problems = _problems(unclear, names, fields)
         written = {role: names.written(role) for role in unclear}
         ways = _other_ways(unclear, names, fields)
-        ways += _word(chosen, names, fields)
+        ways += [*_word(chosen, names, fields), *_flattened(fields, fields)]
         if names.kind == "exclude":
             written = {}  # since `fields` names those of the sides
             by_query = mark("pandas", said="{query: ids}", before=", or give ")
@@ -690,12 +690,35 @@ def chosen_fields(
 
 def _refuse_one_of_flattened(document: Any, fields: Fields) -> None:
     """Raise an error for a field such as `documents.0.id` beside `documents.1.id`."""
-    pattern = NUMBER_IN_PATH.sub("*", str(document))
-    for other in map(str, fields):
-        if other != document and NUMBER_IN_PATH.sub("*", other) == pattern:
-            problem = f"{shown(document)} is one document of a list that was flattened into fields"
-            hint = f"make one list of it, {shown(other)} and so on, {{query: [...]}}"
-            raise InputError(f"{problem}; {hint}")
+    hints = _flattened([document], fields) if document in fields else []
+    if hints:
+        problem = f"{shown(document)} is one document of a list that was flattened into fields"
+        raise InputError(f"{problem}; {hints[0]}")
+
+
+def _flattened(paths: Iterable[Any], fields: Fields) -> list[str]:
+    """Return what to do with the first path such as `documents.0.id` beside `documents.1.id`.
+
+    The ids of such a list are nearly always under a name that ends in "id".
+    """
+    counts = Counter(_pattern(field) for field in fields.values())
+    for path in paths:
+        *outer, last = pattern = _pattern(fields[path])
+        if counts[pattern] == 1 or not last.endswith("id"):
+            continue
+        row = "".join(["row", *(f"[{key!r}]" for key in outer)])
+        name, first = f"f{last!r}", repr(last.replace("{n}", "0"))
+        ids = f"[{row}[name] for n in range(100) if (name := {name}) in {row}]"
+        by_query = f"{{row['...']: {ids} for row in rows if {first} in {row}}}"
+        call = mark("pandas", said=by_query, before=", ")
+        return [f"make a list of all {'.'.join(pattern)}{call}"]
+    return []
+
+
+def _pattern(field: Field) -> Keys:
+    """Return the keys of a field, with {n} for a number in the path that the last one is."""
+    *outer, last = map(str, field.keys)
+    return (*outer, NUMBER_IN_PATH.sub("{n}", last))
 
 
 def _refuse_lists_by_grade(document: Any, fields: Fields) -> None:

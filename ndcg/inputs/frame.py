@@ -20,6 +20,7 @@ from .fields import (
 )
 from .objects import fields_of, first_in, is_object
 from .sources import (
+    ROWS_LOOKED_AT,
     is_database_query,
     is_lazy,
     library_of,
@@ -41,7 +42,7 @@ class Frame(NamedTuple):
     names: list[Any]
     # a function that returns a table of some columns, by their names, whose rows match
     table: Callable[[list[Any]], Any]
-    # a function that returns the same table, or its first row, if reading all takes long
+    # a function that returns the same table, or its first rows, if reading all takes long
     first: Callable[[list[Any]], Any]
 
     def read(self, names: Iterable[Any]) -> list[Any]:
@@ -90,7 +91,7 @@ def _lazy_frame(value: Any) -> Frame:
     return Frame(
         value.collect_schema().names(),
         table=lambda names: value.select(names).collect(),
-        first=lambda names: value.select(names).head(1).collect(),
+        first=lambda names: value.select(names).head(ROWS_LOOKED_AT).collect(),
     )
 
 
@@ -98,7 +99,7 @@ def _dataset_of_files(value: Any) -> Frame:
     return Frame(
         value.schema.names,
         table=lambda names: value.to_table(columns=names),
-        first=lambda names: value.head(1, columns=names),
+        first=lambda names: value.head(ROWS_LOOKED_AT, columns=names),
     )
 
 

@@ -194,6 +194,12 @@ def roles_of_objects(
                 by_order = f"{mark('fields', {'query': None})} matches queries by their order"
                 ids = names.way_without_query
                 error.add(f"{ids} names queries; if neither side names queries, {by_order}")
+        if "document" in error.chosen:
+            documents_of_all = values_at(objects, fields[error.chosen["document"]].keys)
+            lacking, count = documents_of_all.count(None), len(documents_of_all)
+            if lacking:
+                others = "leave those out whose queries others have"
+                error.add(f"{lacking} of {count} objects have no documents; {others}")
         raise
     names.refuse_unknown_order(roles.fields.get("score"), "field")
     _refuse_values_of_other_ids(fields, roles.fields, names.value)

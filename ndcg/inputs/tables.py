@@ -64,13 +64,15 @@ def _is_column(value: Any) -> bool:
 
 
 def examples_of(frame: Frame) -> dict[Any, Any]:
-    """Return the first values of the columns, as far as they can be read."""
+    """Return the first value of each column that is not missing, as far as they can be read."""
     examples: dict[Any, Any] = {}
     for name in frame.names:
         examples[name] = "…"
         with suppress(Exception):  # which reading the chosen columns may raise again
             (column,) = frame.head([name])
-            examples[name] = as_python(next(islice(iter(column), 1)))
+            cells = list(map(as_python, islice(iter(column), ROWS_LOOKED_AT)))
+            present = (cell for cell in cells if cell is not None and cell == cell)
+            examples[name] = next(present, cells[0])
     return examples
 
 

@@ -529,6 +529,9 @@ OF_FLATTENED: dict[str, Row] = {
     "records": run(FLAT_LOG),
     "a document of records": run(FLAT_LOG, fields=FLAT_NAMES),
     "a document of a table": run(pa.Table.from_pylist(FLAT_LOG), fields=FLAT_NAMES),
+    "objects in a later row of a table": run(
+        pd.DataFrame({"case": ["p", "q"], "docs": [None, [{"key": "a", "sim": 0.5}]]})
+    ),
     "a document of spans": run(
         [{"attributes": FLAT_LOG[0]}],
         fields={"query": "case", "document": "attributes.documents.1.document.id", "score": None},
