@@ -259,7 +259,16 @@ def is_single_object(side: Mapping[Any, Any], names: Names) -> bool:
     if _has_names_of_fields(side, names) or _is_wrapper(side, names):
         return True
     # If all are single, they are queries with one id, which are refused later.
-    return {isinstance(value, SCALARS) for value in side.values()} == {True, False}
+    if {isinstance(value, SCALARS) for value in side.values()} == {True, False}:
+        return True
+    # Options beside a list of objects, as in a request to Elasticsearch to rate rankings.
+    others = [value for value in side.values() if not are_hits(value)]
+    return 0 < len(others) < len(side) and all(map(_are_options, others))
+
+
+def _are_options(value: Any) -> bool:
+    """Return whether a value is a mapping that holds others, and no documents of a query."""
+    return isinstance(value, Mapping) and any(map(is_nested, value.values()))
 
 
 def are_responses(side: Mapping[Any, Any]) -> bool:

@@ -1001,3 +1001,16 @@ def test_a_field_of_a_later_hit_of_a_later_object_is_listed() -> None:
     first = {"query_id": "p", "hits": [{"name": "a", "sim": 0.5}]}
     second = {"query_id": "q", "hits": [*first["hits"], {"name": "b", "meta": {"key": "z"}}]}
     assert "'hits.meta.key' ('z')" in refused([first, second], {"q": {"z": 1}}).fields
+
+
+@pytest.mark.parametrize("is_file", [False, True])
+def test_a_request_to_rate_rankings_is_read_by_the_path_of_its_queries(
+    is_file: bool, tmp_path: Path
+) -> None:
+    rated = {"id": "q", "ratings": [{"_id": "a", "rating": 0}, {"_id": "b", "rating": 1}]}
+    request = {"requests": [rated], "metric": {"dcg": {"k": 10}}}
+    path = tmp_path / "request.json"
+    path.write_text(json.dumps(request))
+    references = str(path) if is_file else request
+    names = {"query": "requests.id"}
+    assert score({"q": ["a", "b"]}, references, fields=names) == pytest.approx(SECOND)
