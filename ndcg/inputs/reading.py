@@ -16,10 +16,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..measure.labels import Labels
+from ..measure.labels import Labels, number_of_text
 from ..measure.messages import InputError, brief, mark, shown, warn
 from ..measure.scoring import InvalidRankingError
-from .columns import read_column
+from .columns import read_column, read_flat_column
 from .documents import (
     ById,
     has_ids,
@@ -44,6 +44,7 @@ from .fields import (
     says_lowest_first,
     with_names_of_columns,
 )
+from .frame import frame_of
 from .ids import id_column
 from .joins import join_by_id, join_lists, join_rows, refuse_open_ties
 from .no_rankings import (
@@ -52,7 +53,9 @@ from .no_rankings import (
 from .rankings import Rankings, to_arrow
 from .sides import read_side, read_usual
 from .sources import (
+    ARROW,
     are_lists,
+    in_python,
     is_one_column,
     is_sparse,
     listed,
@@ -142,7 +145,7 @@ def settled_systems(
     # The queries or documents of others are matched by position.
     refuse_other_orders({name: given[name] for name in given if name not in named})
     if names["references"].has_no_value:
-        _warn_of_unread_relevances(sides["references"])
+        _warn_of_unread_relevances(sides["references"], given["references"])
     read_runs = [sides[run] for run in runs]
     if fields and not any(map(has_no_documents, (*read_runs, sides["references"]))):
         refuse_unused_fields(fields, read_runs, sides["references"], sides["exclude"], **ids)
@@ -169,14 +172,27 @@ def settled_systems(
     return systems
 
 
-def _warn_of_unread_relevances(qrels: Any) -> None:
+def _warn_of_unread_relevances(qrels: Any, given: Any) -> None:
     """Warn of a field with the name of a relevance where `fields` says that there is none."""
     for name in getattr(qrels, "others", ()):
-        if plain_name(name) in PLAIN_RELEVANCES:
+        if plain_name(name) in PLAIN_RELEVANCES and not _is_prose(given, name):
             problem = f"each document counts as relevant, and {shown(name)} is not read"
             hint = f"if it holds relevances, give {mark('fields', {'relevance': name})}"
             warn(f"{mark('references')}: {problem}; {hint}")
             return
+
+
+def _is_prose(table: Any, name: Any) -> bool:
+    """Return whether most rows of a table have a text of their own, such as the answer.
+
+    Labels are few. Of other forms, and of a table that can be read only once, nothing is known.
+    """
+    with suppress(Exception):
+        (column,) = frame_of("references", table).read([name])  # type: ignore[union-attr]
+        cells = in_python(plain(str(name), column))
+        texts = {cell for cell in cells if isinstance(cell, str) and number_of_text(cell) is None}
+        return len(texts) > max(1, len(cells) / 2)
+    return False
 
 
 def _read_sides(given: Mapping[str, Any], names: Mapping[str, Names]) -> dict[str, Any]:
@@ -193,6 +209,13 @@ def _read_sides(given: Mapping[str, Any], names: Mapping[str, Names]) -> dict[st
             errors[argument] = error
     if errors:
         qrels = sides.get("references")
+        is_column = isinstance(qrels, (*ARROW, np.ndarray)) and not are_lists(qrels)
+        if is_column and names["references"].has_query_ids:
+            try:  # words in a column of rows would be refused next
+                labels = names["references"].labels
+                read_flat_column("references", qrels, "row {1}".format, labels=labels)
+            except InputError as error:
+                errors["references"] = error
         unknown = [error for error in errors.values() if isinstance(error, UnknownFieldError)]
         if unknown and isinstance(qrels, (list, np.ndarray)):
             by_place = "predictions=[predictions], references=[dict(enumerate(references))]"

@@ -438,6 +438,12 @@ OF_FRAMES: dict[str, Row] = {
         frame=pa.table({"user": ["a"], "rank": [1], "label": [1]}),
         predictions="rank",
     ),
+    "a rank as a score beside words": data(
+        "predictions",
+        frame=pa.table({"user": ["a", "a"], "position": [1, 2], "clicked": ["t", "f"]}),
+        predictions="position",
+        references="clicked",
+    ),
     "two systems in a column named item": data(
         "data",
         frame=pa.table({"user": ["a"] * 2, "item": ["x"] * 2, "score": [0.5, 9], "label": [1, 1]}),

@@ -1017,3 +1017,30 @@ def test_scores_of_one_system_in_parts_get_no_warning(
     scores: list[float], labels: list[int]
 ) -> None:
     compute(predictions=scores * 2, references=labels * 2, query_ids=["p"] * 10 + ["q"] * 10)
+
+
+@pytest.mark.parametrize("source", [list, pl.DataFrame, pa.Table.from_pylist])
+@pytest.mark.parametrize(
+    ("references", "are_labels"),
+    [
+        (["yes", "no", "no", "yes"], True),
+        ([1, 0, 2, 3], True),
+        (["1", "0", "2", "3"], True),
+        (["It is a tort.", "It is a will.", "It is a deed.", "It is a tort."], False),
+    ],
+    ids=repr,
+)
+def test_prose_in_a_field_with_the_name_of_a_relevance_gets_no_warning(
+    source: Any, references: list[Any], are_labels: bool
+) -> None:
+    log = [
+        {"question": f"q{at}", "reference": reference, "relevant_ids": ["a"]}
+        for at, reference in enumerate(references)
+    ]
+    run = {f"q{at}": ["b", "a"] for at in range(len(log))}
+    inputs = {"predictions": run, "references": source(log), "fields": {"relevance": None}}
+    if are_labels:
+        with warning("references"):
+            compute(**inputs)
+    else:
+        compute(**inputs)
