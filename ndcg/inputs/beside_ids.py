@@ -167,10 +167,10 @@ def _labels_of_columns(qrels: ById, rows: Rows) -> list[Any]:
 
 def _scores_beside_ids(qrels: ById | Columns) -> InputError:
     ids = f"give {mark('document_ids')}, the id of each score, or {{query: {{document: score}}}}"
-    texts = [document for document in qrels.ids() if isinstance(document, str)]
-    if texts and qrels.form == "lists of ids":
-        problem = f"hold text such as {shown(texts[0])} beside scores"
-        return InputError(f"{problem}; {to_label(texts)}; if they are ids, {ids}", "references")
+    if qrels.form == "lists of ids" and isinstance(qrels.first_id, str):
+        problem = f"hold text such as {shown(qrels.first_id)} beside scores"
+        hint = f"{to_label(qrels.ids())}; if they are ids, {ids}"
+        return InputError(f"{problem}; {hint}", "references")
     return InputError(f"hold scores, and the references ids of documents; {ids}", "predictions")
 
 
@@ -210,14 +210,13 @@ def _refuse_other_columns(argument: str, side: ById | Columns, columns: int) -> 
     """Raise an error for ids that are no numbers of columns of a matrix on the other side."""
     if not isinstance(side, ById):
         return
-    other, numbers = "scores", set(range(columns))
+    numbers = set(range(columns))
     if argument == "predictions":
-        other = "references"
         numbers.add(-1)  # which is no document
     for query, documents in side.queries.items():
         others = [document for document in documents if document not in numbers]
         if others:
-            problem = f"{shown(others[0])} is not the number of a column of the {other}"
+            problem = f"{shown(others[0])} is not the number of a column of the other side"
             hint = f"give the ids of the columns as {mark('document_ids')}"
             place = f"query {shown(query)}"
             raise InputError(f"{problem}, 0 to {columns - 1}; {hint}", argument, place)

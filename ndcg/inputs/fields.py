@@ -14,7 +14,7 @@ from itertools import chain, islice, zip_longest
 from types import NoneType
 from typing import Any, NamedTuple
 
-from ..measure.labels import LONGEST_LABEL, Labels, instead_of_text, label_of
+from ..measure.labels import Labels, instead_of_text, label_of
 from ..measure.messages import (
     InputError,
     ShortRepr,
@@ -154,9 +154,7 @@ def says_lowest_first(name: Any, pattern: re.Pattern[str] = NAMES_OF_DISTANCES) 
     >>> [says_lowest_first(name) for name in ("cosineDistance", "distances", "distance_score")]
     [True, True, False]
     """
-    if not isinstance(name, str):
-        return False
-    last = RECBOLE.sub("", name.strip()).rpartition(".")[2]
+    last = RECBOLE.sub("", str(name).strip()).rpartition(".")[2]
     return pattern.search(START_OF_WORD.sub("_", last)) is not None
 
 
@@ -193,14 +191,10 @@ def column_of_ranks(
     Beside scores, positions may be others, as those that users of a log saw. Without scores the
     order of rows counts, which any name of a rank may contradict, even that of the document.
     """
-    if names.kind != "run":
-        return {}
+    ranks = [name for name in columns if says_lowest_first(name, NAMES_OF_RANKS)]
     if "score" in chosen:
-        left = fields_without_role(columns, chosen)
-        ranks = [name for name in left if plain_name(name) == "rank"]
-    else:
-        ranks = [name for name in columns if says_lowest_first(name, NAMES_OF_RANKS)]
-    return {"rank": ranks[0]} if len(ranks) == 1 else {}
+        ranks = spelled(fields_without_role(ranks, chosen), ["rank"])
+    return {"rank": ranks[0]} if names.kind == "run" and len(ranks) == 1 else {}
 
 
 def fields_without_role(fields: Iterable[Any], chosen: Mapping[str, Any]) -> tuple[str, ...]:
@@ -287,7 +281,7 @@ class Fields(dict[Any, Field]):
     @property
     def outside_lists(self) -> "Fields":
         """The fields that no list of objects holds."""
-        return Fields((path, field) for path, field in self.items() if not field.lists)
+        return self.beside(Field(()))
 
     def within(self, start: Keys) -> "Fields":
         """Return the fields in a list of objects, also in lists within it; all outside of lists."""
@@ -365,7 +359,7 @@ def _by_kind(role: str, name: Any) -> dict[str, Given]:
 
 
 def _is_name_or_none(name: Any) -> bool:
-    return name is None or (isinstance(name, str) and name != "")
+    return isinstance(name, (str, NoneType)) and name != ""
 
 
 def with_names_of_columns(fields: Any, **arguments: Any) -> Any:
@@ -771,11 +765,10 @@ def _other_ways(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fiel
 
 def _word(chosen: Mapping[str, Any], names: Names, fields: Fields) -> list[str]:
     """Return what an error says about a word as a relevance, which would be refused next."""
-    word = fields[chosen["relevance"]].example if "relevance" in chosen else None
-    if names.labels is not None or not isinstance(word, str):
-        return []
-    is_number = label_of(word) != word.strip() or DECIMAL_COMMA.fullmatch(word)
-    if is_number or not 0 < len(word.strip()) <= LONGEST_LABEL:
+    example = fields.get(chosen.get("relevance"), Field(())).example
+    word = example.strip() if isinstance(example, str) else ""
+    is_number = label_of(word) != word or DECIMAL_COMMA.fullmatch(word)
+    if word == "" or is_number or names.labels is not None:
         return []
     return [f"{shown(word)} is not a number; {instead_of_text(word, ['...'])}"]
 
@@ -803,10 +796,8 @@ def listed_fields(examples: Mapping[Any, Any]) -> str:
     """
     if not examples:
         return "none"
-    listed = []
-    for field, example in islice(examples.items(), MOST_LISTED):
-        listed.append(f"{shown(field)} ({_example(example)})")
-    words = ", ".join(listed)
+    first = islice(examples.items(), MOST_LISTED)
+    words = ", ".join(f"{shown(field)} ({_example(example)})" for field, example in first)
     more = len(examples) - MOST_LISTED
     return f"{words} and {more} more" if more > 0 else words
 
@@ -859,9 +850,8 @@ def _unknown_on_sides(errors: Mapping[str, UnknownFieldError], are_one: bool) ->
             written["document"] = "..."
         places = [mark(argument), *error.places[1:]]
         words += [": ".join([*places, error.unclear]), error.fields]
-    if are_one or "references" in errors:
-        paired = {"document"} if are_one else {"query", "document"}
-        written.update(dict.fromkeys(paired.intersection(written), ("...", "...")))
+    paired = {"document"} if are_one else {"query", "document"}
+    written.update(dict.fromkeys(paired.intersection(written), ("...", "...")))
     in_order = sorted(written.items(), key=lambda item: ROLES.index(item[0]))
     write = fields_to_write(dict(in_order), list(dict.fromkeys(ways)))
     return InputError("; ".join(dict.fromkeys([*words, write])))
@@ -875,6 +865,7 @@ def refuse_unused_fields(
     A side has no fields if it is a file of TREC, a mapping or a list of ids. `ids` are the
     arguments that may give a name in place of `fields`, such as ``query_ids="reader"``.
     """
+    arguments = {name: argument for argument, name in ids.items() if isinstance(name, str)}
     for role, names in check_fields(fields).items():
         # The sides that may have a name, which may be one.
         having: dict[str | None, list[Any]] = {names["run"].name: [*runs]}
@@ -883,16 +874,15 @@ def refuse_unused_fields(
         for name, sides in having.items():
             if any(_has_field(side, role, name) for side in sides):
                 continue
-            argument = next((key for key, value in ids.items() if value == name), "")
-            call = mark(argument, name) if argument else mark("fields", {role: name})
+            call = mark("fields", {role: name})
+            if name in arguments:
+                call = mark(arguments[name], name)
             raise InputError(f"{call} names no field that is read; {_what_is_read(sides)}")
 
 
 def _has_field(side: Any, role: str, name: Any) -> bool:
     """Return whether a side was read from a field of this name or path."""
-    path = getattr(side, "fields", {}).get(role)
-    if not isinstance(path, str):
-        return False
+    path = str(getattr(side, "fields", {}).get(role, ""))
     field = Field((path.rpartition(".")[2],))
     return len(_called(name, Fields({path: field}))) > 0
 

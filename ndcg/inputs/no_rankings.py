@@ -145,10 +145,12 @@ def refuse_counted_ranks(argument: str, name: Any, rows: Iterable[list[Any]]) ->
 def first_if_counted(rows: Iterable[list[Any]]) -> int | None:
     """Return where the scores of all queries begin to count, 0 or 1; None if they do not count."""
     filled = list(filter(None, rows))
-    for first in (0, 1):
-        if filled and all(scores == list(range(first, first + len(scores))) for scores in filled):
-            return first
-    return None
+    starts = {scores[0] for scores in filled}
+    if starts not in ({0}, {1}):
+        return None
+    first = int(min(starts))
+    are_counted = all(scores == list(range(first, first + len(scores))) for scores in filled)
+    return first if are_counted else None
 
 
 # Scores beside ranks
@@ -249,7 +251,7 @@ def _beside_ranks(scores: Sequence[Any], ranks: Sequence[Any], names: Names, doc
         return ""
     if len(set(numbers)) == 1 < len(numbers) and first_if_counted([sorted(places)]) is not None:
         return _equal_scores()
-    if len(set(places)) > 1 and _contradict(numbers, places, names.ascending):
+    if _contradict(numbers, places, names.ascending):
         return _other_order()
     return ""
 

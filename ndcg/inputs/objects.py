@@ -150,8 +150,7 @@ def _fields_at(
 ) -> Iterator[Field]:
     """Yield the fields of all objects at some keys, and of the objects within."""
     if not set(map(type, objects)) <= {dict}:
-        if not all(isinstance(value, Mapping) for value in objects):
-            depth = min(depth, DEEPEST_IN_CLIENTS)
+        depth = min(depth, DEEPEST_IN_CLIENTS)
         objects = [dict(fields_of(value)) for value in objects]
     cells = defaultdict(list)
     for name, cell in islice(chain.from_iterable(map(dict.items, objects)), MOST_CELLS):
@@ -173,8 +172,6 @@ def _holder(example: Any, lists: Sequence[int]) -> str:
     """Return what may hold several documents in a field: objects in lists, or its example."""
     if lists:
         return "hits"
-    if type(example) in SINGLE:  # usually, and much faster
-        return ""
     if is_list(example) or isinstance(example, Set):
         return "list"
     return "mapping" if isinstance(example, Mapping) else ""

@@ -187,13 +187,7 @@ def roles_of_objects(
         roles = Roles.chosen(fields, candidates, names, "the objects have")
     except UnknownFieldError as error:
         if "query" in error.roles:
-            if held[""].keys() == fields.keys():
-                single = "{query: hits}, or [hits] beside a list of one query"
-                error.add(f"if they are the hits of a single query, give {single}")
-            else:
-                by_order = f"{mark('fields', {'query': None})} matches queries by their order"
-                ids = names.way_without_query
-                error.add(f"{ids} names queries; if neither side names queries, {by_order}")
+            error.add(_way_without_query(names, are_flat=held[""].keys() == fields.keys()))
         if "document" in error.chosen:
             documents_of_all = values_at(objects, fields[error.chosen["document"]].keys)
             lacking, count = documents_of_all.count(None), len(documents_of_all)
@@ -206,6 +200,15 @@ def roles_of_objects(
     if names.name(names.value) == roles.fields["document"]:
         roles.fields[names.value] = roles.fields["document"]  # a mapping of ids to values
     return roles
+
+
+def _way_without_query(names: Names, are_flat: bool) -> str:
+    """Return what an error says about objects without a query, which may be flat, as rows are."""
+    if are_flat:
+        single = "{query: hits}, or [hits] beside a list of one query"
+        return f"if they are the hits of a single query, give {single}"
+    by_order = f"{mark('fields', {'query': None})} matches queries by their order"
+    return f"{names.way_without_query} names queries; if neither side names queries, {by_order}"
 
 
 def _refuse_values_of_other_ids(fields: Fields, paths: Mapping[str, str], role: str) -> None:
@@ -321,10 +324,10 @@ def _lists_beside(
     if names.candidates(names.value, graded, names.values(len(graded))):
         return {names.value: []}
     ids = values_at(objects, document.keys)
+    names_of_lists = NAMES_OF_LISTS | {plain_name(list_of_ids[-1])}
     beside = []
     for path, field in to_list(fields).items():
-        is_beside = field.keys[:-1] == start and field.keys != list_of_ids
-        if not is_beside or plain_name(field.keys[-1]) in NAMES_OF_LISTS:
+        if field.keys[:-1] != start or plain_name(field.keys[-1]) in names_of_lists:
             continue
         rows = zip(ids, values_at(objects, field.keys), strict=True)
         # Text, such as contexts, may be as long as the ids by chance.
