@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..inputs.doubts import FEWEST_QUERIES
+from ..inputs.fields import plain_name
 from ..inputs.no_rankings import (
     FEWEST_OF_QUERY,
     HIGHEST_GRADE,
@@ -17,10 +18,14 @@ from ..inputs.no_rankings import (
     highest_first,
 )
 from ..inputs.rankings import Rankings
-from ..measure.messages import Message, mark
+from ..measure.messages import Message, mark, shown
 from ..measure.options import Options
 from ..measure.ties import Array, Mask
 
+# What a sheet or a pivot table calls a last row, as `plain_name` spells it.
+NAMES_OF_TOTALS = set(
+    "total totals grandtotal sum mean average all gesamt gesamtergebnis summe".split()  # noqa: SIM905
+)
 COMPARED = 1000  # documents that tell whether both sides are swapped
 MOST_GRADES = 6  # different whole numbers among relevances, as 0 to 5
 HARDLY_BY_CHANCE = math.log(1000)  # of so many cases, in one the scores rise by chance
@@ -44,7 +49,7 @@ def doubts_about(part: Rankings, options: Options) -> Iterator[str]:
     sentences = [*part.doubts]
     if not options.is_order_given:
         sentences += [_doubt_about_sides(part), _doubt_about_systems(part)]
-    sentences.append(doubt_about_order(part, options.given_order))
+    sentences += [doubt_about_order(part, options.given_order), _doubt_about_totals(part)]
     if options.ignore_index is not None:
         sentences.append(_doubt_about_padding(part, options.ignore_index))
     if part.judged is None and part.retrieved is None and len(part.score) > 0:
@@ -104,6 +109,23 @@ def _doubts_about_full_lists(part: Rankings, options: Options) -> Iterator[str]:
     if not options.is_order_given:
         yield _doubt_about_ids(part)
     yield _doubt_about_zeros(part)
+
+
+def _doubt_about_totals(part: Rankings) -> str:
+    """Return what a warning says about a last query whose name is that of a row of totals.
+
+    It has one document, and the others have more.
+    """
+    if part.query_ids is None or part.queries < 2:
+        return ""
+    first, last = part.offsets[[1, -2]].tolist()
+    if len(part.score) - last != 1 or first == 1:
+        return ""
+    (name,) = part.names_of(slice(-1, None))
+    if plain_name(name) not in NAMES_OF_TOTALS:
+        return ""
+    problem = f"the last query is {shown(name)}, with one document"
+    return f"{problem}; if this is a row of totals, leave it out"
 
 
 def sentence_on_missing(missing: int, queries: int) -> str:

@@ -828,6 +828,13 @@ WARNINGS: dict[str, Row] = {
         predictions={query: {0: 0.9, 1: 0.3} for query in "pq"},
         references={query: [1, 0] for query in "pq"},
     ).when_scored(),
+    "a row of totals": warned(
+        compute,
+        "predictions",
+        predictions=[0.9, 0.5, 1.4],
+        references=[1, 0, 1],
+        query_ids=["q", "q", "Total"],
+    ).when_scored(),
     "lists of two systems": warned(
         compute,
         "predictions",

@@ -1044,3 +1044,10 @@ def test_prose_in_a_field_with_the_name_of_a_relevance_gets_no_warning(
             compute(**inputs)
     else:
         compute(**inputs)
+
+
+@pytest.mark.parametrize(
+    "queries", [["total", "q", "q"], ["q", "total", "total"], ["q", "q", "total war"]]
+)
+def test_other_queries_than_a_row_of_totals_get_no_warning(queries: list[str]) -> None:
+    compute(predictions=[0.9, 0.5, 1.4], references=[1, 0, 1], query_ids=queries)
