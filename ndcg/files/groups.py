@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 
 import pyarrow as pa
@@ -133,10 +134,8 @@ def _typed(cells: Sequence[str]) -> pa.Array:
     Slices are so in the order of their numbers.
     """
     text = pa.array([cell or None for cell in cells], pa.string())
-    try:
+    with suppress(pa.ArrowInvalid):
         numbers = text.cast(pa.int64())
-    except pa.ArrowInvalid:
-        return text
-    if not numbers.cast(pa.string()).equals(text):  # a cell such as 007
-        return text
-    return numbers
+        if numbers.cast(pa.string()).equals(text):  # no cell such as 007
+            return numbers
+    return text

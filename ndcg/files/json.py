@@ -153,6 +153,21 @@ class ValueReader:
         self.names = names
         self.form = form
 
+    @classmethod
+    def of(
+        cls, values: Sequence[Any], request: ReadRequest, form: str, is_whole: bool
+    ) -> "ValueReader":
+        """Return a reader of values, of which the first ones are given."""
+        names = request.names
+        if names.kind == "exclude":
+            names = names._replace(keep="first")  # since documents to exclude may be repeated
+        return cls(RowReader(cls.rows_in(values), names), names, form)
+
+    @classmethod
+    def rows_in(cls, values: Sequence[Any]) -> list[Any]:
+        """Return the documents of queries in values."""
+        return list(values)
+
     def fit_of_ranks(self, values: Sequence[Any]) -> tuple[str, bool]:
         """Return what a warning says about rows with ranks, and whether ranks tell an order."""
         return "", False
@@ -210,6 +225,12 @@ class Lists(ValueReader):
 class MappingsOfQueries(ValueReader):
     """Reads mappings of queries to their documents."""
 
+    @classmethod
+    def rows_in(cls, values: Sequence[Any]) -> list[Any]:
+        """Return the documents of queries in mappings."""
+        refuse_table_by_index(values[0])
+        return list(chain.from_iterable(value.values() for value in values))
+
     def _read(self, number: int, value: Any) -> Sequence[Any]:
         queries = []
         for query, row in value.items():
@@ -220,6 +241,17 @@ class MappingsOfQueries(ValueReader):
 
 class ObjectsOfQueries(ValueReader):
     """Reads objects that are queries with their documents."""
+
+    @classmethod
+    def of(
+        cls, values: Sequence[Any], request: ReadRequest, form: str, is_whole: bool
+    ) -> ValueReader:
+        """Return a reader of objects, of which the first ones are given: of rows or of queries."""
+        refuse_table_by_index(values[0])
+        request.limits.check("columns", len(values[0]))
+        objects = ObjectReader(values, request.names, is_whole=is_whole)
+        reader = Records if objects.are_rows else ObjectsOfQueries
+        return reader(objects, request.names, form)
 
     def _read(self, number: int, value: Any) -> Sequence[Any]:
         queries = []
@@ -288,19 +320,9 @@ class Records(ValueReader):
 def reader_of(
     values: Sequence[Any], kind: str, request: ReadRequest, form: str, is_whole: bool = False
 ) -> ValueReader:
-    """Return a reader of values, of which the first ones are given."""
-    names = request.names
-    alike: list[Any] = [value for value in values if isinstance(value, READERS[kind].container)]
-    if kind in ("objects", "queries"):
-        refuse_table_by_index(alike[0])
-    if kind == "objects":
-        request.limits.check("columns", len(alike[0]))
-        objects = ObjectReader(alike, names, is_whole=is_whole)
-        kind_of_reader = Records if objects.are_rows else ObjectsOfQueries
-        return kind_of_reader(objects, names, form)
-    if kind == "queries":
-        alike = list(chain.from_iterable(value.values() for value in alike))
-    return READERS[kind](RowReader(alike, names), names, form)
+    """Return a reader of values of a kind, of which the first ones are given."""
+    alike = [value for value in values if isinstance(value, READERS[kind].container)]
+    return READERS[kind].of(alike, request, form, is_whole)
 
 
 def described(part: FilePart, reader: RowReader | ObjectReader, form: str) -> FilePart:

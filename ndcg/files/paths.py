@@ -1,6 +1,8 @@
 """Replace the paths of files, as arguments, by what the files hold."""
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from ..inputs.fields import one_error
@@ -58,16 +60,13 @@ def from_file(
     fields: Any = None,
     labels: Labels | None = None,
     keep: str | None = None,
-    qrels_file: Any = None,
     has_query_ids: bool | None = None,
 ) -> Any:
     """Return the contents of a file if an argument is its path."""
     if not is_path(side):
         return side
     kind = {"references": "qrels", "exclude": "exclude"}.get(argument, "run")
-    try:
-        if argument == "by":
-            return read_groups(os.fspath(side), qrels_file)
+    with _naming_argument(argument, side):
         return read_columns(
             os.path.expanduser(side),
             kind,
@@ -77,6 +76,19 @@ def from_file(
             keep=keep,
             has_query_ids=has_query_ids,
         )
+
+
+def slices_from_file(by: Any, qrels_file: Any) -> Any:
+    """Return the slices of queries in a file, or in a column of a file of references."""
+    with _naming_argument("by", by):
+        return read_groups(os.fspath(by), qrels_file)
+
+
+@contextmanager
+def _naming_argument(argument: str, side: Any) -> Iterator[None]:
+    """Name the argument in errors about its file."""
+    try:
+        yield
     except FileError as error:
         if isinstance(side, str) and side.lstrip().startswith(("{", "[")):
             problem = "is JSON as text; give json.loads of it, or the path of a file"

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ..files.paths import from_file, is_path
+from ..files.paths import is_path, slices_from_file
 from ..inputs.columns import read_flat_column
 from ..inputs.exclusion import Pairs
 from ..inputs.fields import DOCUMENT, QUERY, columns_as_fields, names_of_side, spelled
@@ -149,7 +149,7 @@ def _slices_named(by: Any, arguments: Mapping[str, Any]) -> Any:
     for argument in ("references", "predictions"):
         side = arguments.get(argument)
         if is_path(side):
-            return from_file("by", by, qrels_file=side)
+            return slices_from_file(by, side)
         frame = frame_of_data(argument, side)
         if frame is not None and by in frame.names:
             names = names_of_side("qrels", arguments.get("fields"))
@@ -157,7 +157,7 @@ def _slices_named(by: Any, arguments: Mapping[str, Any]) -> Any:
             queries = names.candidates("query", fields, QUERY)
             if len(queries) == 1:
                 return _slices_in_frame(frame, queries[0], by)
-    return from_file("by", by, qrels_file=None)
+    return slices_from_file(by, None)
 
 
 def _slices_in_frame(frame: Any, query: str, by: str) -> dict[Any, Any]:
