@@ -52,8 +52,9 @@ def doubts_about(part: Rankings, options: Options) -> Iterator[str]:
     sentences += [doubt_about_order(part, options.given_order), _doubt_about_totals(part)]
     if options.ignore_index is not None:
         sentences.append(_doubt_about_padding(part, options.ignore_index))
-    if part.judged is None and part.retrieved is None and len(part.score) > 0:
-        if len(part.score) >= MANY_DOCUMENTS or _count_from_zero(part):
+    if part.judged is None and part.retrieved is None:
+        sentences.append(_doubt_about_equal_relevances(part))
+        if len(part.score) >= MANY_DOCUMENTS:
             sentences += _doubts_about_full_lists(part, options)
     # Rankings with ids are read in one part.
     sentences.append(part.unmatched or _doubt_about_missing(part, options))
@@ -89,21 +90,8 @@ def _doubt_about_missing(part: Rankings, options: Options) -> str:
     return "no query has a score but None or -inf; check the mask, which may be inverted"
 
 
-def _count_from_zero(part: Rankings) -> bool:
-    """Return whether the ids of each query are 0, 1, ... in any order, as labels may be."""
-    if part.documents is None or len(part.score) <= part.queries:
-        return False
-    # The first query tells nearly always.
-    for query in range(part.queries):
-        ids = set(map(str, part.documents(query)))
-        if ids != set(map(str, range(len(ids)))):
-            return False
-    return True
-
-
 def _doubts_about_full_lists(part: Rankings, options: Options) -> Iterator[str]:
     """Yield what warnings say about many documents of which each has a score and a relevance."""
-    yield _doubt_about_equal_relevances(part)
     if part.place is not None:
         return
     if not options.is_order_given:
@@ -193,7 +181,9 @@ def _doubt_about_equal_relevances(rankings: Rankings) -> str:
     """Return what a warning says about relevances with which any order of documents is ideal."""
     relevance = rankings.relevance
     # The first two documents tell nearly always.
-    if not relevance[0] == relevance[1] != 0 or not 1 < rankings.queries < len(relevance):
+    if not 1 < rankings.queries < len(relevance) or not relevance[0] == relevance[1] != 0:
+        return ""
+    if len(relevance) < MANY_DOCUMENTS and not _count_from_zero(rankings):
         return ""
     changes = np.flatnonzero(relevance[1:] != relevance[:-1]) + 1
     if len(changes) >= rankings.queries or not np.isin(changes, rankings.offsets).all():
@@ -203,6 +193,17 @@ def _doubt_about_equal_relevances(rankings: Rankings) -> str:
         return f"{problem}; give the documents that are not relevant too"
     grades = "{query: dict(enumerate(grades))}"
     return f"{problem}; if the references are grades and not ids, give {grades}"
+
+
+def _count_from_zero(rankings: Rankings) -> bool:
+    """Return whether the ids of each query are 0, 1, ... in any order, as labels may be."""
+    if rankings.documents is None:
+        return False
+    for query in range(rankings.queries):
+        ids = set(map(str, rankings.documents(query)))
+        if ids != set(map(str, range(len(ids)))):
+            return False
+    return True
 
 
 def _doubt_about_ids(rankings: Rankings) -> str:
