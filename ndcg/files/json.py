@@ -158,10 +158,7 @@ class ValueReader:
         cls, values: Sequence[Any], request: ReadRequest, form: str, is_whole: bool
     ) -> "ValueReader":
         """Return a reader of values, of which the first ones are given."""
-        names = request.names
-        if names.kind == "exclude":
-            names = names._replace(keep="first")  # since documents to exclude may be repeated
-        return cls(RowReader(cls.rows_in(values), names), names, form)
+        return cls(RowReader(cls.rows_in(values), request.names), request.names, form)
 
     @classmethod
     def rows_in(cls, values: Sequence[Any]) -> list[Any]:

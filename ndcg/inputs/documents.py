@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from itertools import chain, islice
 from numbers import Real
 from typing import Any
+from uuid import UUID
 
 from ..measure.messages import InputError, mark, shown
 from .columns import number
@@ -155,6 +156,8 @@ def documents_of_query(
     numbers = values or values_by_order(len(ids), names)
     # Nearly all lists are of text alone, or of integers alone, which need no look at every id.
     if set(map(type, ids)) not in ({str}, {int}):
+        # Clients of databases return UUIDs, which files and other systems hold as text.
+        ids = [str(value) if isinstance(value, UUID) else value for value in ids]
         _check_kinds(ids, names)
     documents = dict(zip(ids, numbers, strict=True))
     if len(documents) == len(ids):

@@ -16,10 +16,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..measure.labels import Labels, number_of_text
+from ..measure.labels import Labels
 from ..measure.messages import InputError, brief, mark, shown, warn
 from ..measure.scoring import InvalidRankingError
-from .columns import read_column, read_flat_column
+from .columns import as_number, read_column, read_flat_column
 from .documents import (
     ById,
     has_ids,
@@ -189,8 +189,8 @@ def _is_prose(table: Any, name: Any) -> bool:
     """
     with suppress(Exception):
         (column,) = frame_of("references", table).read([name])  # type: ignore[union-attr]
-        cells = in_python(plain(str(name), column))
-        texts = {cell for cell in cells if isinstance(cell, str) and number_of_text(cell) is None}
+        cells = list(map(as_number, in_python(plain(str(name), column))))
+        texts = {cell for cell in cells if isinstance(cell, str)}
         return len(texts) > max(1, len(cells) / 2)
     return False
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from ..measure.labels import number_of_text
 from ..measure.messages import InputError, mark, shown
+from .columns import as_number
 from .fields import (
     DOCUMENT,
     DOCUMENT_OF_HITS,
@@ -302,8 +303,11 @@ def _values_beside(beside_id: Fields, number_beside: int, names: Names) -> Candi
         return {}
     values = names.candidates(role, beside_id, names.values(number_beside))
     if role == "score" and values:
-        # All fields that are called scores could be it, as that of a reranker beside another.
-        scores = tuple(name for name in beside_id.names.values() if name.endswith("score"))
+        # All fields that are called scores could be it, as that of a reranker beside another, but
+        # no text, as of an explanation.
+        called = [path for path, name in beside_id.names.items() if name.endswith("score")]
+        numbers = [path for path in called if not _holds_text(as_number(beside_id[path].example))]
+        scores = tuple(beside_id.names[path] for path in numbers)
         values = list(dict.fromkeys([*values, *names.candidates(role, beside_id, (scores,))]))
     return {role: values}
 

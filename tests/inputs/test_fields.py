@@ -878,8 +878,9 @@ class Response:
         return self._body[key]
 
 
-def test_a_field_that_is_always_null_is_no_other_score() -> None:
-    hits = [{"id": "a", "score": 0.9, "rerank-score": None, "cross-score": None}]
+@pytest.mark.parametrize("value", [None, "vector 0.9 and text 0.1"])
+def test_a_field_that_is_always_null_or_text_is_no_other_score(value: Any) -> None:
+    hits = [{"id": "a", "score": 0.9, "cross-score": value, "explain-score": value}]
     assert score({"q": hits}, {"q": {"a": 1}}) == 1.0
 
 

@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 import pyarrow as pa
@@ -232,6 +233,17 @@ def test_queries_hold_ids_in_any_container(
     expected = ndcg.compute(predictions=RANKED_BY_QUERY, references=RELEVANT_BY_QUERY)
     assert ndcg.compute(predictions=predictions, references=references) == expected
     assert 0 < expected["nDCG"] < 1
+
+
+@pytest.mark.parametrize("run_id", [str, UUID])
+@pytest.mark.parametrize("qrels_id", [str, UUID])
+def test_uuids_in_lists_and_hits_are_text(run_id: Any, qrels_id: Any, ndcg: Metric) -> None:
+    ids = [str(UUID(int=number)) for number in range(3)]
+    ranked = list(map(run_id, ids))
+    qrels = {"q": [qrels_id(ids[1])]}
+    for run in (ranked, [{"uuid": document, "score": -at} for at, document in enumerate(ranked)]):
+        found = ndcg.compute(predictions={"q": run}, references=qrels)
+        assert found == {"nDCG": pytest.approx(discount(2))}
 
 
 def test_ids_by_query_score_against_mappings_and_files(ndcg: Metric, tmp_path: Path) -> None:
