@@ -153,7 +153,11 @@ class ObjectReader:
         self.are_rows = not document.holder
         self.ranks = _path_of_ranks(self.roles, names)
         self.are_flat_rows = self.are_rows and all(len(keys) == 1 for keys in self.paths.values())
-        self.lists = ListReader(names, _hint_on_ids(self.roles, names))
+        hint = _hint_on_ids(self.roles, names)
+        if self.are_in_lists:
+            outer = ".".join(document.keys[: document.lists[0]])
+            hint += f"; if the {outer!r} of a query are of several systems, give those of one"
+        self.lists = ListReader(names, hint)
         self.form = "objects, a query with its documents each"
         if self.are_rows:
             self.form = "objects, a document each"

@@ -98,6 +98,15 @@ OF_OBJECTS: dict[str, Row] = {
     ),
     "ids that are all None": run({"q": [{"id": None, "metadata": {"source": "a"}}]}),
     "scores that are all None": run({"q": [{"id": "a", "score": None, "distance": 0.1}]}),
+    "a document of two lists of a trace": run(
+        [
+            {
+                "query": "q",
+                "spans": [{"name": "llm"}, *({"hits": [{"id": "a", "score": 1}]} for _ in "ab")],
+            }
+        ],
+        "query 'q', position 1",
+    ),
     "a distance that is always None": run({"q": [{"id": "a", "distance": None, "near": 0.1}]}),
     "a distance of its own name": run({"q": [{"id": "a", "vector_distance": 0.1}]}),
     "a log of its own names on both sides": refused(
