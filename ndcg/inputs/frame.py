@@ -23,6 +23,7 @@ from .sources import (
     ROWS_LOOKED_AT,
     is_database_query,
     is_lazy,
+    is_spark,
     library_of,
     listed,
     name_of_column,
@@ -77,7 +78,7 @@ def frame_of(argument: str, value: Any) -> Frame | None:
     names = _names_of(value)
     if names is None:  # such as an array, or a column
         return None
-    if is_database_query(value):
+    if is_database_query(value) and not is_spark(value):
         return _frame_of_query(value, names)
     if not hasattr(value, "__len__"):
         problem = f"{type(value).__name__} of {library_of(value)} has no rows that can be counted"

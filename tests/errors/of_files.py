@@ -307,7 +307,11 @@ LETOR_FILES: dict[str, Row] = {
         compute, "predictions", predictions=[0.5], references=File("train.letor", LETOR)
     ),
     "lists of scores": refused(
-        compute, "predictions", predictions=[[0.5, 0.25]], references=File("train.letor", LETOR)
+        compute,
+        "predictions",
+        "row 0",
+        predictions=[[0.5, 0.25]],
+        references=File("train.letor", LETOR),
     ),
     "documents with ids": refused(
         compute, "predictions", predictions=RUN, references=File("train.letor", LETOR)

@@ -406,7 +406,9 @@ FLAT_COLUMNS: dict[str, Row] = {
         compute, "references", **FLAT | {"references": np.ones((1, 3))}
     ),
     "two logits": refused(compute, "predictions", **FLAT | {"predictions": np.zeros((3, 2))}),
-    "lists of scores": refused(compute, "predictions", **FLAT | {"predictions": [[1], [2], [3]]}),
+    "lists of scores": refused(
+        compute, "predictions", "query 'q'", "row 0", **FLAT | {"predictions": [[1], [2], [3]]}
+    ),
     "text": refused(
         compute, "predictions", "query 'q', row 1", **FLAT | {"predictions": [1, "high", 3]}
     ),
