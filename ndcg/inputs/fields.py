@@ -281,7 +281,7 @@ class Fields(dict[Any, Field]):
     @property
     def outside_lists(self) -> "Fields":
         """The fields that no list of objects holds."""
-        return self.beside(Field(()))
+        return Fields((path, field) for path, field in self.items() if not field.lists)
 
     def within(self, start: Keys) -> "Fields":
         """Return the fields in a list of objects, also in lists within it; all outside of lists."""
@@ -290,8 +290,8 @@ class Fields(dict[Any, Field]):
 
     def beside(self, field: Field) -> "Fields":
         """Return the fields in the same list of objects as another, or outside of all lists."""
-        fields = self.items()
-        return Fields((path, one) for path, one in fields if one.list_path == field.list_path)
+        place = field.list_path
+        return Fields((path, one) for path, one in self.items() if one.list_path == place)
 
     def among(self, paths: Iterable[Any]) -> "Fields":
         """Return the fields at some paths."""
@@ -489,10 +489,11 @@ class Names(NamedTuple):
             # One name for both sides may be that of the other side alone.
             if named or not is_shared:
                 return named
+        taken = self.given_names
         for groups in zip_longest(*[groups for _, groups in standard], fillvalue=()):
             present: list[Any] = []
             for (possible, _), group in zip(standard, groups, strict=True):
-                present += _in_group(group, possible, self.given_names)
+                present += _in_group(group, possible, taken)
             if present:
                 return [*present, *_asked_by_users(present, fields, standard)]
         return []

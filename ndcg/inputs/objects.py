@@ -172,6 +172,8 @@ def _holder(example: Any, lists: Sequence[int]) -> str:
     """Return what may hold several documents in a field: objects in lists, or its example."""
     if lists:
         return "hits"
+    if type(example) in SINGLE:  # usually, and much faster
+        return ""
     if is_list(example) or isinstance(example, Set):
         return "list"
     return "mapping" if isinstance(example, Mapping) else ""

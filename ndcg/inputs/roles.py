@@ -302,13 +302,12 @@ def _values_beside(beside_id: Fields, number_beside: int, names: Names) -> Candi
     if number_beside == 0 and role not in names.given:
         return {}
     values = names.candidates(role, beside_id, names.values(number_beside))
-    if role == "score" and values:
+    if role == "score" and values and role not in names.given:
         # All fields that are called scores could be it, as that of a reranker beside another, but
         # no text, as of an explanation.
         called = [path for path, name in beside_id.names.items() if name.endswith("score")]
         numbers = [path for path in called if not _holds_text(as_number(beside_id[path].example))]
-        scores = tuple(beside_id.names[path] for path in numbers)
-        values = list(dict.fromkeys([*values, *names.candidates(role, beside_id, (scores,))]))
+        values = list(dict.fromkeys([*values, *filter(beside_id.tells, numbers)]))
     return {role: values}
 
 
