@@ -77,6 +77,7 @@ def test_a_fault_in_a_later_piece_names_its_query(monkeypatch: pytest.MonkeyPatc
         room.query_columns(inputs, Options.parse(), pytest.fail)
 
 
+@pytest.mark.filterwarnings("ignore:.*missing from the run:UserWarning")
 def test_queries_without_a_value_count_nowhere(ndcg: Metric) -> None:
     run = {"q1": {"a": 3, "b": 2, "x": 1}, "q3": {"a": 1, "b": 2}}
     qrels = {"q1": {"a": 1}, "q2": {"a": 0}, "q3": {"b": 1}, "q4": {"b": 1}}
