@@ -26,6 +26,9 @@ from .columns import (
 )
 from .ids import PROBE, as_list
 
+# What a warning says to do if no document was both retrieved and judged.
+SAME_IDS = "check that both sides have the same ids"
+
 
 class Rankings(NamedTuple):
     """Queries and their documents, as the arrays that the kernel accepts."""
@@ -255,8 +258,7 @@ class Rankings(NamedTuple):
         first_judged = self._place_of(int(judged.argmax()))
         problem = "no document was both retrieved and judged"
         both = f"first retrieved: {first_retrieved}; first judged: {first_judged}"
-        hint = "check that both sides have the same ids"
-        return self._replace(unmatched=f"{problem}; {both}; {hint}")
+        return self._replace(unmatched=f"{problem}; {both}; {SAME_IDS}")
 
     def _if_all_are_excluded(self, counts: NDArray[np.int64], exclude_from: str) -> str:
         """Return the warning that all judged documents are excluded; empty if some are left.

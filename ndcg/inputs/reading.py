@@ -38,6 +38,7 @@ from .fields import (
     fields_to_write,
     names_of_side,
     one_error,
+    or_another,
     plain_name,
     plain_names,
     refuse_unused_fields,
@@ -50,7 +51,7 @@ from .joins import join_by_id, join_lists, join_rows, refuse_open_ties
 from .no_rankings import (
     refuse_counted_ranks,
 )
-from .rankings import Rankings, to_arrow
+from .rankings import SAME_IDS, Rankings, to_arrow
 from .sides import read_side, read_usual
 from .sources import (
     ARROW,
@@ -327,7 +328,9 @@ def align(
     if rankings.place is not None:
         rankings = rankings.matched(exclude_from)
         if rankings.unmatched:
-            sentence = next(respelled_ids(rankings), rankings.unmatched)
+            hint = f"{SAME_IDS}{_other_documents(run, inputs.references)}"
+            unmatched = rankings.unmatched.replace(SAME_IDS, hint)
+            sentence = next(respelled_ids(rankings), unmatched)
             rankings = rankings._replace(unmatched=sentence)
         doubts += doubts_about_ids(rankings, run)
     has_ranks = getattr(run, "has_ranks", False)
@@ -338,6 +341,12 @@ def align(
     if by_docid and inputs.query_ids is not None and inputs.document_ids is None:
         refuse_open_ties(rankings, score_dtype)
     return rankings
+
+
+def _other_documents(run: Any, qrels: Any) -> str:
+    """Return what a warning says about fields that both sides have beside the document."""
+    others = [name for name in getattr(run, "others", ()) if name in getattr(qrels, "others", ())]
+    return or_another("document", others)
 
 
 def _ids_of_documents(inputs: Inputs) -> Iterator[Any]:

@@ -723,6 +723,12 @@ WARNINGS: dict[str, Row] = {
     "no document in common": warned(
         compute, "predictions", predictions={"q": {"x": 1.0}}, references=QRELS
     ).when_scored(),
+    "no document in common, beside another field of both sides": warned(
+        compute,
+        "predictions",
+        predictions={"q": [{"id": "x", "score": 1, "title": "Alien"}]},
+        references={"q": [{"id": "y", "label": 1, "title": "Alien"}]},
+    ).when_scored(),
     "no document in common, of floats in text": warned(
         compute,
         "predictions",
