@@ -230,7 +230,7 @@ def _of_mapping(argument: str, side: Mapping[Any, Any], names: Names) -> ById | 
     """Return the documents of a mapping of queries, or of a single object."""
     refuse_table_by_index(side, argument)
     if is_single_object(side, names):
-        return objects_by_id(argument, [side], names, is_whole=True)
+        return _of_single_object(argument, side, names)
     _refuse_tables(argument, side.values())
     _refuse_columns_of_lists(argument, side, names)
     if are_responses(side):
@@ -244,8 +244,40 @@ def _of_mapping(argument: str, side: Mapping[Any, Any], names: Names) -> ById | 
         keys = [key for key, row in side.items() if are_hits(row)]
         # What seem hits may be queries, as in a request to Elasticsearch to rate rankings.
         if len(keys) == 1 and error.have_lists:
-            error.add(f"if these are queries, give {mark(argument)}[{keys[0]!r}]")
+            error.add(_if_these_are_queries(argument, keys[0]))
         raise
+
+
+def _of_single_object(argument: str, side: Mapping[Any, Any], names: Names) -> ById | Columns:
+    """Return the documents of an object, which may hold those of several queries."""
+    try:
+        return objects_by_id(argument, [side], names, is_whole=True)
+    except UnknownFieldError:
+        lists = [field for field in fields_among([side]).values() if field.lists]
+        keys = {field.keys[0] for field in lists}
+        key = min(keys, default="")
+        if len(keys) != 1 or not _are_alike(side[key]):
+            raise
+    # The fields of one query tell, and not those of every one.
+    hint = _if_these_are_queries(argument, key)
+    try:
+        _of_responses(argument, side[key], names)
+    except UnknownFieldError as error:
+        error.add(hint)
+        raise
+    raise InputError(f"has objects with the same fields in {key!r}; {hint}", argument)
+
+
+def _are_alike(value: Any) -> bool:
+    """Return whether a value is a mapping of several objects with the same fields."""
+    if not isinstance(value, Mapping) or len(value) < 2 or not all(map(is_object, value.values())):
+        return False
+    return _have_same_keys(list(map(fields_of, value.values())))
+
+
+def _if_these_are_queries(argument: str, key: Any) -> str:
+    """Return what an error says about what a side holds under a key."""
+    return f"if these are queries, give {mark(argument)}[{key!r}]"
 
 
 def is_single_object(side: Mapping[Any, Any], names: Names) -> bool:

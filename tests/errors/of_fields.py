@@ -99,6 +99,19 @@ OF_OBJECTS: dict[str, Row] = {
     ),
     "ids that are all None": run({"q": [{"id": None, "metadata": {"source": "a"}}]}),
     "scores that are all None": run({"q": [{"id": "a", "score": None, "distance": 0.1}]}),
+    "objects by query below a name": run(
+        {"took": 3, "details": {name: {"hits": [{"_id": name, "near": 1}]} for name in "qr"}}
+    ),
+    "objects by query below a name, whose fields are known": run(
+        {"took": 3, "details": {name: {"hits": [{"_id": name, "score": 1}]} for name in "qr"}}
+    ),
+    "hits beside objects with the same fields": run(
+        {
+            "took": 3,
+            "hits": {"hits": [{"_id": "a", "near": 1}]},
+            "facets": {name: {"buckets": [{"key": "a", "count": 1}]} for name in ("tag", "year")},
+        }
+    ),
     "a document of two lists of a trace": run(
         [
             {
@@ -448,12 +461,6 @@ OF_FRAMES: dict[str, Row] = {
         "predictions",
         frame=pa.table({"user": ["a"], "rank": [1], "label": [1]}),
         predictions="rank",
-    ),
-    "a rank as a score beside words": data(
-        "predictions",
-        frame=pa.table({"user": ["a", "a"], "position": [1, 2], "clicked": ["t", "f"]}),
-        predictions="position",
-        references="clicked",
     ),
     "two systems in a column named item": data(
         "data",

@@ -964,6 +964,17 @@ def test_ties_of_ranks_in_some_sessions_get_no_warning(positions: list[list[int]
     compute(**clicked(*positions))
 
 
+def test_words_beside_positions_are_named_in_the_same_error() -> None:
+    inputs = clicked([1, 2])
+    inputs["data"] = pa.table({**inputs["data"], "clicked": ["t", "f"]})
+    del inputs["score_order"]
+    with refusal("predictions") as said:
+        compute(**inputs)
+    assert "gain={'t': ..., 'f': ...}" in str(said.value)
+    value = compute(**inputs, score_order="ascending", gain={"t": 1, "f": 0})
+    assert value == {"nDCG": 1.0}
+
+
 def test_whole_distances_that_several_documents_have_get_no_warning() -> None:
     inputs = clicked(*SEARCHES)
     inputs["data"]["hops"] = inputs["data"].pop("position")
