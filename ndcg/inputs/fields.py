@@ -667,7 +667,7 @@ def chosen_fields(
         _refuse_lists_by_grade(chosen.get("document"), fields)
     if unclear:
         problems = _problems(unclear, names, fields)
-        written = {role: names.written(role) for role in unclear}
+        written = {role: names.written(role) for role in unclear if fields}
         ways = _other_ways(unclear, names, fields)
         ways += [*_word(chosen, names, fields), *_flattened(fields, fields)]
         if names.kind == "exclude":
@@ -754,6 +754,8 @@ def _problems(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fields
 
 def _other_ways(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fields) -> list[str]:
     """Return what else to do than to name the fields of roles, in sentences."""
+    if not fields:
+        return [f"give pairs, {{query: [(id, {names.value or 'value'}), ...]}}"]
     if "score" not in unclear or names.is_order_given:
         return []
     called = [path for path, field in fields.items() if is_lowest_first(field.keys[-1])]

@@ -6,13 +6,16 @@ a list then, of the field of all objects. Keys may contain dots themselves.
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import suppress
 from datetime import date
 from enum import Enum
 from functools import lru_cache
 from itertools import chain, filterfalse, islice, repeat
 from numbers import Number, Real
+from os import PathLike
 from types import NoneType
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 
@@ -24,7 +27,7 @@ DEEPEST_IN_CLIENTS = 4  # within an object of a client, which may refer to one a
 LOOKED_AT = 1 << 9  # objects of a side or in the lists of a field, of which the fields are told
 MOST_CELLS = 1 << 16  # fields of the objects at one path, since mappings may have many documents
 SINGLE = {NoneType, str, int, float, bool}  # types of values that hold no other values
-NO_OBJECTS = (NoneType, str, bytes, date, Number, list, Set, type, Enum)
+NO_OBJECTS = (NoneType, str, bytes, date, Number, list, Set, type, Enum, UUID, PathLike)
 # of tensors, columns and tables, and of the missing value of pandas
 SIGNS_OF_ARRAYS = ("__array__", "__array_ufunc__", "__arrow_c_stream__")
 # What lists the fields of a named tuple, a dataclass, and a struct of msgspec.
@@ -45,7 +48,8 @@ def _has_fields(kind: Any) -> bool:
     if issubclass(kind, NO_OBJECTS) or _has_any(kind, SIGNS_OF_ARRAYS):
         return False
     # Rows of a database have keys, and what Elasticsearch's client returns has what its body has.
-    return kind.__dictoffset__ != 0 or _has_any(kind, ("keys", "__getattr__", *NAMES_OF_FIELDS))
+    names = ("keys", "__getattr__", "__slots__", *NAMES_OF_FIELDS)
+    return kind.__dictoffset__ != 0 or _has_any(kind, names)
 
 
 def _has_any(value: Any, attributes: Iterable[str]) -> bool:
@@ -79,7 +83,22 @@ def fields_of(value: Any) -> Mapping[Any, Any]:
     if hasattr(value, "keys"):
         return dict(value)
     fields = getattr(value, "__dict__", {})
+    if all(map(_is_private, fields)):
+        fields = _attributes_of_class(value) or fields
     return {name: field for name, field in fields.items() if not callable(field)}
+
+
+def _is_private(name: str) -> bool:
+    return name.startswith("_")
+
+
+def _attributes_of_class(value: Any) -> dict[str, Any]:
+    """Return what an object has by its class: slots, properties, the fields of a Java object."""
+    attributes = {}
+    for name in filterfalse(_is_private, dir(value)):
+        with suppress(Exception):  # of a property
+            attributes[name] = getattr(value, name)
+    return attributes
 
 
 def without_arrays(objects: Sequence[Any]) -> Sequence[Any]:

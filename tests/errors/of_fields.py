@@ -48,7 +48,12 @@ def data(argument: str, *places: str, frame: Any = FRAME, **columns: Any) -> Row
     return refused(compute, argument, *places, data=frame, **BY_USER | columns)
 
 
+class NoFields:
+    """A hit whose fields cannot be seen."""
+
+
 OF_OBJECTS: dict[str, Row] = {
+    "hits without fields": run({"q": [NoFields(), NoFields()]}),
     "a log of its own names": run(LOG),
     "a passage as a relevance": qrels(
         [

@@ -878,6 +878,34 @@ class Response:
         return self._body[key]
 
 
+class Slotted:
+    """A hit without a `__dict__`."""
+
+    __slots__ = ("docid", "score")
+
+    def __init__(self, docid: str, score: float) -> None:
+        self.docid, self.score = docid, score
+
+
+class Proxy:
+    """A hit whose fields are those of an object elsewhere, as of Java: one of them fails."""
+
+    def __init__(self, docid: str, score: float) -> None:
+        self._docid, self._score = docid, score
+
+    docid = property(lambda self: self._docid)
+    score = property(lambda self: self._score)
+    text = property(lambda self: 1 / 0)
+
+
+@pytest.mark.parametrize("hit", [Slotted, Proxy])
+def test_hits_have_the_attributes_of_their_class(hit: Any) -> None:
+    ranked = [hit("a", 0.4), hit("b", 0.9)]
+    with warning("predictions", "query 'q'"):  # about the order of the hits
+        assert score({"q": ranked}, {"q": {"a": 1}}) == pytest.approx(SECOND)
+    assert score([[(each, 1) for each in ranked[:1]]], [{"a"}]) == 1.0
+
+
 @pytest.mark.parametrize("value", [None, "vector 0.9 and text 0.1"])
 def test_a_field_that_is_always_null_or_text_is_no_other_score(value: Any) -> None:
     hits = [{"id": "a", "score": 0.9, "cross-score": value, "explain-score": value}]
