@@ -385,8 +385,19 @@ def _place_by_ids(query_id: Callable[[int], Any], documents: Callable[[int], lis
 def _refuse_no_common_query(run: ById, qrels: ById) -> None:
     if not run.queries or not qrels.queries:
         return
-    if run.queries.keys().isdisjoint(qrels.queries):
-        raise nothing_shared(run, qrels)
+    if not run.queries.keys().isdisjoint(qrels.queries):
+        return
+    firsts = {
+        "query": ([run.first_query], [qrels.first_query]),
+        "document": (run.first_ids(1), qrels.first_ids(1)),
+    }
+    unlike = []
+    for noun, (run_ids, qrels_ids) in firsts.items():
+        if _are_of_other_kinds(run_ids, qrels_ids):
+            unlike.append((noun, *run_ids, *qrels_ids))
+    if unlike:
+        raise another_kind(*unlike)
+    raise nothing_shared(run, qrels)
 
 
 def _refuse_another_kind_in_a_query(

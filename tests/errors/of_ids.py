@@ -155,6 +155,7 @@ KEYS: dict[str, Row] = {
     "a float in a list of ids": ranked(1.5),
     "a flag in a list of ids": ranked(True),
     "a tuple in a list of ids": ranked(("a", 1)),
+    "arrays of ids and scores": ranked(np.array([1, 2])),
     "integers among text in a list of ids": refused(
         compute, "predictions", "query 0", **LISTS | {"predictions": [["a", 1]]}
     ),
