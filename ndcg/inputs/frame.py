@@ -76,6 +76,8 @@ def frame_of(argument: str, value: Any) -> Frame | None:
     if library_of(value) == "pyarrow" and hasattr(value, "to_table"):
         return _dataset_of_files(value)
     names = _names_of(value)
+    if names is None and hasattr(value, "to_df"):  # of LensKit
+        return frame_of(argument, value.to_df())
     if names is None:  # such as an array, or a column
         return None
     if is_database_query(value) and not is_spark(value):

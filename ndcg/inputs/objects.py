@@ -81,7 +81,8 @@ def fields_of(value: Any) -> Mapping[Any, Any]:
         if hasattr(value, names):
             return {name: getattr(value, name, None) for name in getattr(value, names)}
     if hasattr(value, "keys"):
-        return dict(value)
+        with suppress(TypeError, LookupError):  # of a container with keys of its own
+            return dict(value)
     fields = getattr(value, "__dict__", {})
     if all(map(_is_private, fields)):
         fields = _attributes_of_class(value) or fields

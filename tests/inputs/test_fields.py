@@ -912,6 +912,35 @@ def test_a_field_that_is_always_null_or_text_is_no_other_score(value: Any) -> No
     assert score({"q": hits}, {"q": {"a": 1}}) == 1.0
 
 
+class Collection:
+    """Rankings by keys of a type of their own, as of LensKit, which make a frame."""
+
+    def __init__(self, rows: Records) -> None:
+        self._rows = rows
+
+    def keys(self) -> list[tuple[str]]:
+        return [(row["user_id"],) for row in self._rows]
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __getitem__(self, at: int) -> Any:
+        return list(self._rows)[at]
+
+
+class Framed(Collection):
+    def to_df(self) -> pd.DataFrame:
+        return pd.DataFrame(self._rows)
+
+
+def test_a_collection_that_makes_a_frame_is_read_as_one() -> None:
+    run = [{"user_id": "q", "item_id": "a", "score": 0.4, "rank": 1}]
+    qrels = [{"user_id": "q", "item_id": "a", "rating": 4.0}]
+    assert score(Framed(run), Framed(qrels)) == 1.0
+    with refusal("predictions"):
+        score([Collection(run)], qrels)
+
+
 def test_the_response_of_a_client_is_read_as_its_body() -> None:
     answers = [{"hits": {"hits": [{"_id": name, "_score": 1.0}]}} for name in "ab"]
     qrels = {"q1": {"a": 1}, "q2": {"c": 1}}
