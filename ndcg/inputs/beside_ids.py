@@ -29,6 +29,7 @@ from .sides import read_by_query, read_side, row_of_table
 from .sources import ARROW, are_lists, in_python, is_sparse
 
 Rows = Sequence[Any]  # a list per query
+SCORE_OF_EACH_ROW = "give a score for each row, in a flat array or in a file, one a line"
 
 
 def with_ids_on_both(inputs: Any, names: Names) -> Any:
@@ -246,8 +247,7 @@ def with_ids_of_letor(run: Any, qrels: Any, query_ids: Any = None) -> Any:
         return run
     elif has_ids(run):
         problem = "the references are rows of LETOR, which have no ids of documents"
-        hint = "give a score for each row, in a flat array or in a file, one a line"
-        raise InputError(f"{problem}; {hint}", "predictions")
+        raise InputError(f"{problem}; {SCORE_OF_EACH_ROW}", "predictions")
     column = read_flat_column("predictions", scores, lambda _, row: f"row {row}")
     if len(column.values) != len(qrels.query):
         rows = f"row of the references, in their order, {len(qrels.query)} in all"

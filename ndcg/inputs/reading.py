@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 from ..measure.labels import Labels
 from ..measure.messages import InputError, brief, mark, shown, warn
 from ..measure.scoring import InvalidRankingError
+from .beside_ids import SCORE_OF_EACH_ROW
 from .columns import as_number, read_column, read_flat_column
 from .documents import (
     ById,
@@ -217,6 +218,9 @@ def _read_sides(given: Mapping[str, Any], names: Mapping[str, Names]) -> dict[st
                 read_flat_column("references", qrels, "row {1}".format, labels=labels)
             except InputError as error:
                 errors["references"] = error
+        if getattr(qrels, "are_rows", False):
+            for error in errors.values():
+                error.hint = f"beside references of LETOR, {SCORE_OF_EACH_ROW}"
         unknown = [error for error in errors.values() if isinstance(error, UnknownFieldError)]
         if unknown and isinstance(qrels, (list, np.ndarray)):
             by_place = "predictions=[predictions], references=[dict(enumerate(references))]"

@@ -155,11 +155,19 @@ def _refuse_tables(argument: str, rows: Iterable[Any]) -> None:
 
 
 def _refuse_two_matrices(argument: str, rows: Sequence[Any]) -> None:
-    """Raise an error for a pair of matrices, as a search of FAISS returns scores and ids."""
-    if len(rows) == 2 and {getattr(row, "ndim", 0) for row in rows} == {2}:
-        ids = mark("document_ids", said="document_ids=ids")
-        hint = f"if they are ids and scores, give predictions=scores, {ids}"
-        raise InputError(f"holds two arrays of several queries; {hint}", argument)
+    """Raise an error for a pair of matrices, as a search of FAISS returns scores and ids.
+
+    Those of a model, as the Trainer returns them, may differ in shape.
+    """
+    if len(rows) != 2 or {getattr(row, "ndim", 0) for row in rows} != {2}:
+        return
+    first, second = (tuple(row.shape) for row in rows)
+    ids = mark("document_ids", said="document_ids=ids")
+    hint = f"if they are ids and scores, give predictions=scores, {ids}"
+    if first != second:
+        padding = f"{mark('ignore_index', -100)} if it pads rows"
+        hint = f"if the first has the scores, give {argument}[0], and {padding}"
+    raise InputError(f"holds two arrays, of shapes {first} and {second}; {hint}", argument)
 
 
 @contextmanager

@@ -319,6 +319,14 @@ LETOR_FILES: dict[str, Row] = {
     "two scores in a line": run("scores.txt", ".5\n.3 .2\n", "line 2"),
     "a score that is no number": run("scores.txt", ".5\nabc\n", "line 2"),
     "a score of inf": run("scores.txt", ".5\ninf\n", "line 2"),
+    "scores of RankLib with their rows": refused(
+        compute,
+        "predictions",
+        "scores.txt",
+        "line 1",
+        predictions=File("scores.txt", "10\t0\t0.5\n11\t0\t0.5\n"),
+        references=File("train.letor", LETOR),
+    ).when_scored(),
     "LETOR as the scores": run("scores.txt", "2 qid:10 1:1\n"),
     "scores beside qrels": refused(
         compute, "predictions", predictions=File("scores.txt", ".5\n.1\n"), references=QRELS
