@@ -219,8 +219,8 @@ def _read_sides(given: Mapping[str, Any], names: Mapping[str, Names]) -> dict[st
             except InputError as error:
                 errors["references"] = error
         if getattr(qrels, "are_rows", False):
-            for error in errors.values():
-                error.hint = f"beside references of LETOR, {SCORE_OF_EACH_ROW}"
+            for refused in errors.values():
+                refused.hint = f"beside references of LETOR, {SCORE_OF_EACH_ROW}"
         unknown = [error for error in errors.values() if isinstance(error, UnknownFieldError)]
         if unknown and isinstance(qrels, (list, np.ndarray)):
             by_place = "predictions=[predictions], references=[dict(enumerate(references))]"

@@ -3,6 +3,7 @@
 import ast
 import re
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import pyarrow as pa
@@ -134,7 +135,7 @@ def _refuse_several_in_cells(argument: str, side: Columns, other: ById | Columns
     """Raise an error for a cell that holds several ids, of which one is an id of the other side.
 
     The others are ids of the other side too, or hold digits: the titles "Paris" and "Paris, Texas"
-    are two ids.
+    are two ids. Without an id in common, the cells of the other side may hold several, too.
     """
     has_parts = pc.match_substring_regex(side.document, r"[^\s,;|][\s,;|]+[^\s,;|]")
     several = side.document.filter(has_parts)
@@ -142,6 +143,10 @@ def _refuse_several_in_cells(argument: str, side: Columns, other: ById | Columns
         return
     # Only now, since few sides hold such ids, and the other may have millions.
     known = set(map(str, other.ids()))
+    if known.isdisjoint(side.document.to_pylist()):
+        # Parts that are words alone would be those of titles.
+        parts_of_cells = set(chain.from_iterable(map(PART_OF_CELL.findall, known)))
+        known |= {part for part in parts_of_cells if any(map(str.isdigit, part))}
     for document in dict.fromkeys(several.to_pylist()):
         parts = set(PART_OF_CELL.findall(document))
         unknown = parts - known

@@ -165,6 +165,19 @@ def test_an_id_with_spaces_and_digits_is_one_id_if_no_part_is_known() -> None:
     assert value == pytest.approx(1 / math.log2(3))
 
 
+@pytest.mark.parametrize("separator", [" ", ", ", ";", "|"])
+def test_cells_of_both_sides_may_hold_several_ids(separator: str) -> None:
+    run, qrels = separator.join(["a1", "b2"]), separator.join(["b2", "c3"])
+
+    def table(*ids: str) -> pd.DataFrame:
+        return pd.DataFrame({"query_id": "q", "doc_id": ids})
+
+    with refusal("predictions"):
+        compute(predictions=table(run), references=table(qrels))
+    # An id in common tells that all cells are ids.
+    compute(predictions=table(run, "x"), references=table(qrels, "x"))
+
+
 @pytest.mark.parametrize(("place", "doubts"), [(0, 1), (4, 0)])
 def test_the_document_of_a_query_s_own_id_is_doubtful_where_it_ranks_first(
     place: int, doubts: int
