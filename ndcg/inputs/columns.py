@@ -214,14 +214,17 @@ def _array_of_arrow(values: pa.Array) -> Any:
 
 
 def logits_hint(argument: str, values: Any) -> str:
-    """Return the hint for an error on two logits per document; an empty string for other values.
+    """Return the hint for an error on outputs per document; an empty string for other values.
 
-    >>> logits_hint("predictions", np.zeros((8, 1)))
-    ''
+    >>> logits_hint("predictions", np.zeros((8, 5, 1)))
+    '; give the output of each document, logits[..., 0]'
     """
-    if argument != "predictions" or getattr(values, "shape", ())[1:] != (2,):
+    outputs = getattr(values, "shape", ())[1:][-1:]
+    if argument != "predictions" or outputs not in ((1,), (2,)):
         return ""
-    way = "give the difference of two logits, logits[:, 1] - logits[:, 0]"
+    if outputs == (1,):
+        return "; give the output of each document, logits[..., 0]"
+    way = "give the difference of two logits, logits[..., 1] - logits[..., 0]"
     return f"; {way}, in a Trainer by preprocess_logits_for_metrics (docs/training.md)"
 
 
@@ -247,7 +250,8 @@ def _from_array(argument: str, values: NDArray[Any], ignore_index: float | None)
     if values.ndim != 2:
         problem = f"{mark(argument)} must be 2-D, one row of documents per query"
         hint = NOT_NESTED if values.ndim == 1 else ""
-        raise InputError(f"{problem}; got {values.ndim}-D of shape {values.shape}", hint=hint)
+        shape = f"{values.ndim}-D of shape {values.shape}{logits_hint(argument, values)}"
+        raise InputError(f"{problem}; got {shape}", hint=hint)
     offsets = np.arange(len(values) + 1) * values.shape[1]
     # copied only if rows are not adjacent in memory
     return _of_array(argument, np.ravel(values), offsets, ignore_index)

@@ -283,6 +283,9 @@ BY_POSITION: dict[str, Row] = {
     "a pair of ids and scores": refused(
         compute, "predictions", predictions=(TOP, TOP / 8), references=[{3}, {2}]
     ),
+    "two logits of each document": refused(
+        compute, "predictions", predictions=np.stack([TOP / 8, TOP], axis=2), references=TOP
+    ),
     "outputs of a model in two shapes": refused(
         compute, "predictions", predictions=(TOP / 8, TOP[:, :1]), references=TOP * 0
     ),
