@@ -156,8 +156,14 @@ def says_lowest_first(name: Any, pattern: re.Pattern[str] = NAMES_OF_DISTANCES) 
     >>> [says_lowest_first(name) for name in ("cosineDistance", "distances", "distance_score")]
     [True, True, False]
     """
-    last = RECBOLE.sub("", str(name).strip()).rpartition(".")[2]
-    return pattern.search(START_OF_WORD.sub("_", last)) is not None
+    return pattern.search(_in_words(str(name))) is not None
+
+
+@lru_cache(1 << 12)
+def _in_words(name: str) -> str:
+    """Return the last name on a path with an underscore between its words."""
+    last = RECBOLE.sub("", name.strip()).rpartition(".")[2]
+    return START_OF_WORD.sub("_", last)
 
 
 def is_lowest_first(name: Any) -> bool:

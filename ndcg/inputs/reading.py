@@ -145,7 +145,8 @@ def settled_systems(
     by_ids = {name: side for name, side in sides.items() if has_ids(side)}
     named = {name for name, side in by_ids.items() if side.positions is None}
     # The queries or documents of others are matched by position.
-    refuse_other_orders({name: given[name] for name in given if name not in named})
+    others_given = [name for name in given if name not in named and given[name] is not None]
+    refuse_other_orders({name: given[name] for name in others_given})
     if names["references"].has_no_value:
         _warn_of_unread_relevances(sides["references"], given["references"])
     read_runs = [sides[run] for run in runs]
