@@ -557,13 +557,11 @@ class RowReader:
         rows = list(rows)
         # What is no hit or no pair among them is refused with its query, where it is read.
         lists_of_hits = list(filter(are_hits, rows))
-        pairs = list(filter(are_pairs, rows))
         if lists_of_hits:
             hits = filter(is_object, chain.from_iterable(lists_of_hits))
             self.hits = HitReader(hits, names)
             self.lists = self.hits.lists
-        elif any(is_object(row[0][0]) for row in pairs):
-            objects = filter(is_object, map(first_in, chain.from_iterable(pairs)))
+        elif objects := _objects_in_pairs(rows):
             self.hits = HitReader(objects, names.without_value())
             self.lists = ListReader(names, self.hits.lists.hint)
         if self.hits is not None:
@@ -619,6 +617,14 @@ class RowReader:
         if self.hits is not None and is_object(firsts[0]):
             firsts = list(self.hits.ids(firsts))
         return self.lists.read(query, firsts, values)
+
+
+def _objects_in_pairs(rows: Iterable[Any]) -> list[Any]:
+    """Return the objects in lists of pairs of an object and a value; none if they are of ids."""
+    pairs = list(filter(are_pairs, rows))
+    if not any(is_object(row[0][0]) for row in pairs):
+        return []
+    return list(filter(is_object, map(first_in, chain.from_iterable(pairs))))
 
 
 def without_filling(ids: Sequence[Any]) -> Sequence[Any]:
