@@ -45,6 +45,7 @@ from itertools import accumulate, chain, combinations, compress, count, cycle, f
 from numbers import Integral, Number, Real
 from numpy.typing import ArrayLike, NDArray
 from operator import attrgetter, itemgetter, length_hint
+from os import PathLike
 from pathlib import Path
 from types import MappingProxyType, NoneType, SimpleNamespace
 from typing import Any, BinaryIO, Generic, Literal, NamedTuple, Self, SupportsIndex, TYPE_CHECKING, TypeVar, TypedDict, Unpack, cast
@@ -816,7 +817,8 @@ def brief(names: Iterable[str], separator: str) -> str:
 
 # How an entry point writes a mark: a function of its text in Python, its name, and the values.
 Words = Callable[..., str]
-_MARK = re.compile("\x0e(.*?)\x1f(.*?)\x0f", re.DOTALL)
+_MARK = re.compile("\x0e(.*?)\x1f(.*?)\x1f(.*?)\x1f(.*?)\x0f", re.DOTALL)
+_VALUES = json.JSONEncoder(default=shown)  # made once; `json.dumps` would make one for every mark
 
 
 def mark(name: str, *values: Any, said: str = "", before: str = "", after: str = "") -> str:
@@ -832,8 +834,8 @@ def mark(name: str, *values: Any, said: str = "", before: str = "", after: str =
         # Words are in the quotes of the docs.
         texts = [f'"{value}"' if isinstance(value, str) else repr(value) for value in values]
         said = f"{name}={' or '.join(texts)}" if texts else name
-    fields = json.dumps([before, after, name, *values], default=shown)
-    return f"\x0e{visible(said)}\x1f{fields}\x0f"
+    fields = _VALUES.encode([name, *values])
+    return f"\x0e{before}\x1f{visible(said)}\x1f{after}\x1f{fields}\x0f"
 
 
 def place_of_file(path: str) -> str:
@@ -841,16 +843,19 @@ def place_of_file(path: str) -> str:
     return mark("path", path, said=path)
 
 
-def worded(message: Any, words: Words = lambda said, *_: said) -> str:
+def worded(message: Any, words: Words | None = None) -> str:
     """Return an error, a warning or a note with its marks as an entry point writes them.
+
+    Without words, they are as in Python.
 
     >>> worded(f"{mark('k')} must be positive, or give {mark('ties', 'last')}")
     'k must be positive, or give ties="last"'
     """
 
     def write(match: re.Match[str]) -> str:
-        before, after, *name_and_values = json.loads(match[2])
-        text = words(match[1], *name_and_values)
+        before, text, after, fields = match.groups()
+        if words is not None:
+            text = words(text, *json.loads(fields))
         if not text:
             return ""
         return f"{before}{text}{after}"
@@ -917,7 +922,7 @@ class InputError(ValueError):
     @property
     def options(self) -> list[str]:
         """The names of the arguments and options in the message, in their order."""
-        return [json.loads(match[2])[2] for match in _MARK.finditer(self.marked)]
+        return [json.loads(match[4])[0] for match in _MARK.finditer(self.marked)]
 
     @property
     def argument(self) -> str:
@@ -2390,9 +2395,8 @@ def _checked_option(name: str, value: Any) -> Any:
     option = OPTIONS[name]
     if not option.is_flag:
         return choice(name, value, tuple(option.words))
-    if not isinstance(value, (bool, np.bool_)):
-        raise must_be(name, "True or False", value)
-    return bool(value)
+    is_flag = isinstance(value, (bool, np.bool_))
+    return bool(_allowed(is_flag, name, "True or False", value))
 
 
 OF_COMPUTE = tuple(OPTIONS)  # the names of all options
@@ -2472,6 +2476,13 @@ def choice(name: str, value: Any, choices: Sequence[str], others: str = "") -> s
     raise must_be(name, f"one of {_measure_options_quoted(choices)}{others}", value, hint)
 
 
+def _allowed(holds: bool, name: str, allowed: str, value: Any) -> Any:
+    """Return a value if a condition on it holds; else the error says what it may be."""
+    if not holds:
+        raise must_be(name, allowed, value)
+    return value
+
+
 def _measure_options_quoted(words: Iterable[str]) -> str:
     return ", ".join(f'"{word}"' for word in words)
 
@@ -2499,36 +2510,31 @@ def _is_finite(value: Any) -> bool:
 def between_0_and_1(name: str, value: Any, example: float) -> float:
     """Return a level, such as a confidence level, that is not too close to 0 or 1."""
     # The quantile of a two-sided interval must not round to the median or to 1.
-    if not 0.5 < (1 + real(value)) / 2 < 1:
-        raise must_be(name, f"between 0 and 1, such as {example}", value)
-    return float(value)
+    is_level = 0.5 < (1 + real(value)) / 2 < 1
+    return float(_allowed(is_level, name, f"between 0 and 1, such as {example}", value))
 
 
 def in_units(name: str, value: Any) -> float:
     """Return an amount in units of the measure: a finite number, not negative."""
-    if not 0 <= real(value) < math.inf:
-        raise must_be(name, "a finite number, at least 0, in units of the measure", value)
-    return float(value)
+    allowed = "a finite number, at least 0, in units of the measure"
+    return float(_allowed(0 <= real(value) < math.inf, name, allowed, value))
 
 
 def whole(name: str, value: Any, least: int, most: float = math.inf) -> int:
     """Return an integer from `least` to `most`."""
-    if not isinstance(value, Integral) or not least <= real(value) <= most:
-        allowed = f"an integer, at least {least}"
-        if most < math.inf:
-            allowed += f" and at most {most:,}"
-        raise must_be(name, allowed, value)
-    return int(value)
+    allowed = f"an integer, at least {least}"
+    if most < math.inf:
+        allowed += f" and at most {most:,}"
+    is_within = isinstance(value, Integral) and least <= real(value) <= most
+    return int(_allowed(is_within, name, allowed, value))
 
 
 def _refuse_endless_ideal(cutoffs: Sequence[int | None], setting: str) -> None:
     """Raise an error for cutoffs at which an ideal of k documents is infinite or too large."""
     longest = max(cutoffs, key=lambda k: k or math.inf)
-    reason = f"for {setting}, since its ideal has k documents"
-    if longest is None:
-        raise InputError(f"{mark('k')} must be given {reason}")
-    if longest > LONGEST_IDEAL:
-        raise must_be("k", f"at most {LONGEST_IDEAL:,} {reason}", longest)
+    if not real(longest) <= LONGEST_IDEAL:
+        allowed = f"given for {setting} and at most {LONGEST_IDEAL:,}"
+        raise must_be("k", f"{allowed}, since its ideal has k documents", longest)
 
 
 def refuse_unknown(
@@ -2554,14 +2560,13 @@ def _unknown_option(name: str, method: Callable[..., Any], lacks: Sequence[str])
 
 def _refuse_what_sklearn_lacks(values: Mapping[str, Any], options: Options) -> None:
     """Raise an error for an option that is set and that scikit-learn's ndcg_score lacks."""
-    for name, value in values.items():
-        if name in ("k", "ignore_ties", "engine"):
-            continue
-        usual: Any = ("nDCG",) if name == "measures" else OPTIONS[name].default
+    usual = {name: option.default for name, option in OPTIONS.items()} | {"measures": ("nDCG",)}
+    for name in values.keys() - {"k", "ignore_ties", "engine"}:
+        value = values[name]
         # An option whose default is the convention's choice has no usual value.
         is_set = value is not None
-        if usual is not None:
-            is_set = getattr(options, name, value) != usual
+        if usual[name] is not None:
+            is_set = getattr(options, name, value) != usual[name]
         if is_set:
             raise InputError(
                 f"{mark('engine', 'sklearn')}: sklearn.metrics.ndcg_score has no option {name}; "
@@ -2585,9 +2590,8 @@ def _several(name: str, value: Any, check: Callable[[Any], Any]) -> tuple[Any, .
 def _cutoff(k: Any) -> int | None:
     if k is None:
         return None
-    if not isinstance(k, Integral) or not real(k) >= 1:
-        raise must_be("k", f"a positive integer, {CUTOFFS}", k)
-    return int(k)
+    is_cutoff = isinstance(k, Integral) and real(k) >= 1
+    return int(_allowed(is_cutoff, "k", f"a positive integer, {CUTOFFS}", k))
 
 
 def _with_cutoffs(
@@ -2621,27 +2625,24 @@ def _measure_options_measure(name: Any) -> str:
 
 
 def _log_base(value: Any) -> float:
-    if not 0 < real(value) < math.inf or real(value) == 1:
-        raise must_be("log_base", "a positive number other than 1", value)
-    return float(value)
+    is_base = 0 < real(value) < math.inf and real(value) != 1
+    return float(_allowed(is_base, "log_base", "a positive number other than 1", value))
 
 
 def _zero_division(value: Any) -> float | str:
     if isinstance(value, str) and value == PERFECT_IF_EMPTY:
         return value
-    if not is_real(value) or math.isinf(float(value)):  # nan excludes queries
-        excluding = "nan to exclude queries with no relevant documents from the mean"
-        allowed = f'a finite number, {excluding}, or "{PERFECT_IF_EMPTY}"'
-        raise must_be("zero_division", allowed, value)
-    return float(value)
+    excluding = "nan to exclude queries with no relevant documents from the mean"
+    allowed = f'a finite number, {excluding}, or "{PERFECT_IF_EMPTY}"'
+    is_value = is_real(value) and not math.isinf(float(value))
+    return float(_allowed(is_value, "zero_division", allowed, value))
 
 
 def _ignore_index(value: Any) -> float | None:
     if value is None:
         return None
-    if not _is_finite(value):
-        allowed = f"a finite number, the reference of padding{mark('None', before=', or ')}"
-        raise must_be("ignore_index", allowed, value)
+    allowed = f"a finite number, the reference of padding{mark('None', before=', or ')}"
+    _allowed(_is_finite(value), "ignore_index", allowed, value)
     if isinstance(value, Integral):  # which float64 might round
         return int(value)
     return float(value)
@@ -2653,9 +2654,9 @@ def _word_list_or_function(name: str, value: Any, words: Sequence[str], listed: 
         return choice(name, value, words, f", {listed}")
     if callable(value):
         return value
-    if not _is_list(value) or not len(value) or not all(map(_is_finite, value)):
-        raise must_be(name, f"{_measure_options_quoted(words)}, {listed}", value)
-    return np.array(value, np.float64)
+    are_numbers = _is_list(value) and len(value) > 0 and all(map(_is_finite, value))
+    numbers = _allowed(are_numbers, name, f"{_measure_options_quoted(words)}, {listed}", value)
+    return np.array(numbers, np.float64)
 
 
 def _gain(value: Any) -> Gain | Labels:
@@ -2666,8 +2667,8 @@ def _gain(value: Any) -> Gain | Labels:
     return cast(Gain, _word_list_or_function("gain", value, tuple(GAINS), listed))
 
 
-def _gains_by_label(given: Mapping[Any, Any]) -> Gain | Labels:
-    """Return gains by label: as a list if the labels are the numbers 0, 1, 2, ..."""
+def _gains_by_label(given: Mapping[Any, Any]) -> Labels:
+    """Return gains by label."""
     gains: dict[str | float, float] = {}
     for label, gain in given.items():
         if not isinstance(label, (str, bool, np.bool_)) and not _is_finite(label):
@@ -2686,9 +2687,6 @@ def _gains_by_label(given: Mapping[Any, Any]) -> Gain | Labels:
         raise InputError(f"{mark('gain')} is empty; give the gains of labels")
     # Numbers come first, since they do not compare with text.
     in_order = sorted(gains, key=lambda label: (isinstance(label, str), label))
-    has_text = any(isinstance(label, str) for label in given)
-    if not has_text and in_order == [*range(len(gains))]:
-        return np.array([gains[label] for label in in_order])
     return Labels(tuple((label, gains[label]) for label in in_order))
 
 
@@ -3187,12 +3185,15 @@ def mapping_by_index(argument: str, row: Any) -> dict[Any, Any]:
             "give .tolist() of each if the values are ids, or .to_dict() if the index has the ids"
         )
         raise InputError(f"{problem}; {hint}", argument)
-    if not row.index.is_unique:
-        document = row.index[row.index.duplicated()][0]
-        raise InputError(
-            f"document {shown(document)} is in the index twice; give it once", argument
-        )
+    _refuse_repeated_ids(argument, row.index)
     return dict(row.to_dict())
+
+
+def _refuse_repeated_ids(argument: str, index: Any) -> None:
+    """Raise an error for an id that an index of pandas has twice."""
+    if not index.is_unique:
+        again = index[index.duplicated()].tolist()[0]
+        raise InputError(f"its index has {shown(again)} twice; give each id once", argument)
 
 
 def is_lazy(table: Any) -> bool:
@@ -3205,14 +3206,15 @@ def name_of_column(column: Any) -> Any:
     name = getattr(column, "name", getattr(column, "column_name", None))
     if name is not None or is_lazy(column):  # whose names may take long
         return name
-    names = names_of_columns(column) or []
+    names = names_of_columns(column)
     return names[0] if len(names) == 1 else None
 
 
-def names_of_columns(table: Any) -> list[Any] | None:
-    """Return the names of the columns of a DataFrame, a table or a Dataset; None if it has none."""
-    names = getattr(table, "column_names", getattr(table, "columns", None))
-    return None if names is None or callable(names) else list(names)
+def names_of_columns(table: Any) -> list[Any]:
+    """Return the names of columns, or of the fields of a structured array, if it has any."""
+    in_array = getattr(getattr(table, "dtype", None), "names", None)
+    names = getattr(table, "column_names", getattr(table, "columns", in_array))
+    return list(names) if isinstance(names, Iterable) else []
 
 
 def are_lists(side: Any) -> bool:
@@ -3225,11 +3227,8 @@ def are_lists(side: Any) -> bool:
         return bool(pa.types.is_nested(side.type))
     if isinstance(side, np.ndarray) and side.dtype.kind != "O":
         return side.ndim == 2
-    if not isinstance(side, (list, tuple, np.ndarray)):
-        return False
-    if len(side) == 0:
-        return True
-    return any(map(_is_row, side))
+    is_list = isinstance(side, (list, tuple, np.ndarray))
+    return is_list and (len(side) == 0 or any(map(_is_row, side)))
 
 
 def is_one_column(side: Any) -> bool:
@@ -3280,10 +3279,7 @@ def values_by_query(argument: str, values: Any, sides: Iterable[Any]) -> Any:
         return values
     if any(_has_index(side) and values.index.equals(side.index) for side in sides):
         return values
-    if not values.index.is_unique:
-        again = ids[int(values.index.duplicated().argmax())]
-        problem = f"its index has {shown(again)} twice; give one value for each query"
-        raise InputError(problem, argument)
+    _refuse_repeated_ids(argument, values.index)
     return dict(zip(ids, in_python(plain(argument, values)), strict=True))
 
 
@@ -3292,7 +3288,7 @@ def plain(argument: str, values: Any) -> Any:
 
     Other values are returned unchanged.
     """
-    if isinstance(values, (list, tuple)):
+    if isinstance(values, (list, tuple, NoneType)):
         return values
     try:
         array = converted(values)
@@ -3301,14 +3297,15 @@ def plain(argument: str, values: Any) -> Any:
         problem = f"{type(values).__name__} cannot be read: {in_short(error)}"
         hint = "give lists, a dense NumPy array or an Arrow column"
         raise InputError(f"{problem}; {hint}", argument) from error
-    kind = getattr(array, "type", None)
+    kind = getattr(array, "type", getattr(array, "dtype", array))
     if isinstance(kind, pa.BaseExtensionType):
         raise InputError(f"holds values of the type {kind}; give numbers, or ids as text", argument)
-    names = _names_of_fields(array)
+    # A structure has the names of fields, and a Dataset those of columns, if it knows them.
+    names = getattr(kind, "names", names_of_columns(kind))
     if names:
         ids = f"{mark('query_ids')} and {mark('document_ids')}"
         raise InputError(
-            f"must be one column; got a table of columns {shown(names)}. If each row is a "
+            f"must be one column; got a table of columns {shown(list(names))}. If each row is a "
             "document, outer-join both sides by query and document and give the columns: "
             f"predictions, references, {ids}. If each row is a query, give its column of lists. "
             "If the ids are in the index, reset_index() makes columns of them",
@@ -3347,12 +3344,13 @@ def converted(values: Any) -> Any:
     if isinstance(values, (np.ndarray, *ARROW, Mapping)):
         return values
     library = library_of(values)
+    names = names_of_columns(values)
+    if len(names) == 1 and library in ("pandas", "datasets"):
+        return converted(values[names[0]])
     if library == "torch":
         return _from_torch(values)
     if library == "cupy":
         return values.get()  # a copy to the host, which CuPy never makes by itself
-    if hasattr(values, "with_format"):
-        return _from_dataset(values)
     if hasattr(values, "column_name"):
         return _from_column_of_dataset(values)
     if hasattr(values, "__arrow_c_stream__"):
@@ -3395,13 +3393,6 @@ class Widened(np.ndarray[Any, Any]):
         self.rounded = getattr(source, "rounded", float)
 
 
-def _from_dataset(dataset: Any) -> Any:
-    """Return the only column of a Dataset; one with several columns as it is."""
-    if len(dataset.column_names) != 1:
-        return dataset
-    return converted(dataset[dataset.column_names[0]])
-
-
 def _from_column_of_dataset(column: Any) -> Any:
     source = column.source
     if getattr(source, "format", {"type": "of a stream"})["type"] in (None, "arrow"):
@@ -3410,9 +3401,10 @@ def _from_column_of_dataset(column: Any) -> Any:
 
 
 def _from_stream(values: Any) -> Any:
-    rows = _masked_rows(values)
-    if rows is not None:
-        return rows
+    are_objects = str(getattr(values, "dtype", None)).lower() == "object"
+    # Arrow ignores masks.
+    if are_objects and np.ma.MaskedArray in set(map(type, values)):
+        return list(values)
     try:
         return _only_column(pa.chunked_array(values))
     except Exception:
@@ -3422,37 +3414,11 @@ def _from_stream(values: Any) -> Any:
         return np.asarray(values)
 
 
-def _masked_rows(values: Any) -> list[Any] | None:
-    """Return the rows of a column of objects if some are masked arrays; Arrow ignores masks."""
-    if is_one_column(values) and hasattr(values, "iloc"):
-        values = values.iloc[:, 0]
-    if str(getattr(values, "dtype", None)).lower() != "object":
-        return None
-    if isinstance(next(iter(values), None), (str, int)):  # ids; looking at all takes long
-        return None
-    rows = list(values)
-    if not any(issubclass(kind, np.ma.MaskedArray) for kind in set(map(type, rows))):
-        return None
-    return rows
-
-
-def _names_of_fields(values: Any) -> list[str]:
-    """Return the names of the columns of a table; none for anything else."""
-    if isinstance(values, ARROW) and pa.types.is_struct(values.type):
-        return [field.name for field in values.type]
-    in_array = getattr(getattr(values, "dtype", None), "names", None)
-    # A Dataset may not know its names.
-    return list(getattr(values, "column_names", in_array) or ())
-
-
 def _only_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return the column of a table with a single column, not counting the pandas index."""
-    if not pa.types.is_struct(column.type):
-        return column
-    names = [field.name for field in column.type if not field.name.startswith("__index_level_")]
-    if len(names) != 1:
-        return column
-    return column.flatten()[column.type.get_field_index(names[0])]
+    """Return the column of a table with a single column."""
+    if pa.types.is_struct(column.type) and column.type.num_fields == 1:
+        return column.flatten()[0]
+    return column
 
 
 # ndcg/measure/interrupts.py: Handle Ctrl-C and other signals in code that may catch or replace the errors they raise.
@@ -3521,6 +3487,903 @@ def tracked(items: Sequence[_Item], doing: str, unit: str) -> Iterator[_Item]:
         for item in items:
             yield item
             bar.update(1)
+
+
+# ndcg/inputs/fields.py: The names of fields: the standard ones, and what `fields=` names.
+
+ROLES = ("query", "document", "score", "relevance")
+# The role of the value of a document, by side.
+VALUE = {"run": "score", "qrels": "relevance", "exclude": ""}
+
+# The standard names of a role, in groups: a name of a later group counts only if there is none
+# of an earlier one. Where a group has two names of one side, nothing tells which is meant.
+Groups = tuple[tuple[str, ...], ...]
+Keys = tuple[str, ...]
+# fmt: off
+QUERY: Groups = (
+    ("query_id", "qid", "topic_id", "question_id", "user_id", "customer_id", "session_id"),
+    ("query", "topic", "question", "user", "uid"),
+)
+QUERY_OF_LISTS: Groups = (*QUERY, ("id",))  # of an object that holds the documents of a query
+DOCUMENT: Groups = (
+    ("document_id", "doc_id", "docno", "corpus_id", "pid", "passage_id", "chunk_id", "article_id",
+     "item_id", "iid", "movie_id", "product_id"),
+    ("document", "item"),
+)
+DOCUMENT_OF_HITS: Groups = (
+    DOCUMENT[0], (*DOCUMENT[1], "id", "node_id", "uuid", "object_id", "file_id"),
+)
+LISTS_OF_IDS: Mapping[str, Groups] = {
+    "run": (("retrieved_ids", "retrieved_doc_ids", "retrieved_context_ids"),
+            ("ids", "doc_ids", "document_ids", "item_ids")),
+    "qrels": (("relevant_ids", "relevant_doc_ids", "ground_truth_doc_ids", "expected_ids",
+               "gold_doc_ids", "reference_context_ids"),
+              ("ids", "doc_ids", "document_ids", "item_ids")),
+    "exclude": (("ids", "doc_ids", "document_ids", "item_ids"),),
+}
+SCORE: Groups = (
+    ("score", "prediction", "est", "sim", "similarity", "relevance_score", "certainty",
+     "_rankingscore", "@search.score", "@search.rerankerscore", "rerank_score", "reranker_score",
+     "final_score"),
+)
+DISTANCES = ("distance", "dist", "loss")  # scores if `score_order` says which is best
+LOWEST_FIRST = ("rank", "position", *DISTANCES)  # scores if the lowest is best
+RELEVANCE: Groups = (
+    ("relevance", "rel", "reference", "label", "grade", "judgment", "judgement", "verdict",
+     "relevance_label", "relevance_grade", "rating", "r_ui", "relevant", "is_relevant",
+     "has_answer"),
+    ("weight", "score"),  # of a model unless they stand alone beside the ids, as in BEIR
+)
+LISTS_OF_VALUES: Mapping[str, Groups] = {
+    "run": (("scores", "similarities"),),
+    "qrels": (("relevances", "relevance", "labels", "ratings", "grades", "judgments",
+               "relevance_scores"),),
+}
+LOWEST_FIRST_LISTS = ("ranks", "distances")
+# The names of scores, of what is a score in ascending order, and if `score_order` is given at all.
+SCORES = (*SCORE, LOWEST_FIRST, DISTANCES)
+SCORES_IN_LISTS = (*LISTS_OF_VALUES["run"], LOWEST_FIRST_LISTS, LOWEST_FIRST_LISTS[1:])
+# fmt: on
+USERS = ("user_id", "customer_id", "session_id", "user", "uid")  # who may have several queries
+ASKED = ("query", "topic", "question", "id")  # what they ask, or what a log calls a request
+NAMES_OF_RANKS = re.compile(
+    r"(?:^|[ _-])(rank|position|pos|slot|order|row[ _-]?number)s?$", re.IGNORECASE
+)
+NAMES_OF_DISTANCES = re.compile(
+    r"(?:^|[ _-])(distance|dist|loss|nll|perplexity|cost)(?:e?s)?$", re.IGNORECASE
+)
+START_OF_WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+RECBOLE = re.compile(r":(token|float)(_seq)?$")  # the types that RecBole writes after names
+
+# The names that pandas writes for the numbers of rows.
+ROW_NUMBER = re.compile(r"(Unnamed: \d+)?|__index_level_\d+__")
+DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*(\.[0-9]{3})*,[0-9]+(?:e[+-]?[0-9]+)?", re.IGNORECASE)
+WITH_POINTS = 'give numbers, as column.str.replace(",", ".").astype(float) makes them'
+# Letters and digits several times, with a digit in each.
+SEVERAL_IDS = re.compile(r"[A-Za-z]*[0-9]\w*(?:([\s,;|]+)[A-Za-z]*[0-9]\w*)+")
+# A number in a path, as in the names of a list that was flattened: "documents.0.id".
+NUMBER_IN_PATH = re.compile(r"(?<=\.)[0-9]+(?=\.)")
+GRADE = re.compile("[0-9]|10")  # as the name of a list of ids
+MOST_FIELDS = 100  # a mapping with more keys is of queries or documents
+MOST_LISTED = 30  # fields in an error
+_EXAMPLE = ShortRepr()
+_EXAMPLE.maxstring = _EXAMPLE.maxother = _EXAMPLE.maxlong = 30
+_EXAMPLE.maxlist = _EXAMPLE.maxtuple = _EXAMPLE.maxdict = _EXAMPLE.maxset = 2
+_EXAMPLE.maxlevel = 2
+
+
+# Spelling
+
+
+@lru_cache(1 << 12)
+def plain_name(name: Any) -> str:
+    """Return a name in the spelling in which names are compared; empty if it is no text.
+
+    >>> plain_name("Query-ID"), plain_name("_id"), plain_name("query_id:token"), plain_name(0)
+    ('queryid', 'id', 'queryid', '')
+    """
+    if not isinstance(name, str):
+        return ""
+    return RECBOLE.sub("", name.strip()).lower().replace("_", "").replace("-", "").replace(" ", "")
+
+
+@cache
+def plain_names(*groups: tuple[str, ...]) -> frozenset[str]:
+    """Return the names of groups in the spelling in which names are compared."""
+    return frozenset(map(plain_name, chain(*groups)))
+
+
+def spelled(names: Iterable[Any], standard: Iterable[str]) -> list[Any]:
+    """Return the names that are one of the standard names, in the order of these.
+
+    >>> spelled(["docId", "Query-ID", "score"], ["query_id", "doc_id"])
+    ['Query-ID', 'docId']
+    """
+    # Of two names of one spelling, the first counts.
+    by_spelling = {plain_name(name): name for name in reversed(list(names))}
+    spellings = dict.fromkeys(map(plain_name, standard))
+    return [by_spelling[spelling] for spelling in spellings if spelling in by_spelling]
+
+
+def refuse_repeated_names(names: Iterable[Any]) -> None:
+    """Raise an error for two columns of one name."""
+    for name, count in Counter(names).items():
+        said, hint = shown(name), "give each a name of its own"
+        if name == "":  # as in a sheet
+            said = "without a name"
+            hint = "delete those that are empty, and a title above the names"
+        if count > 1:
+            raise InputError(f"has {count} columns {said}; {hint}")
+
+
+def says_lowest_first(name: Any, pattern: re.Pattern[str] = NAMES_OF_DISTANCES) -> bool:
+    """Return whether the last word of a name says that the lowest score is best.
+
+    >>> [says_lowest_first(name) for name in ("cosineDistance", "distances", "distance_score")]
+    [True, True, False]
+    """
+    return pattern.search(_in_words(str(name))) is not None
+
+
+@lru_cache(1 << 12)
+def _in_words(name: str) -> str:
+    """Return the last name on a path with an underscore between its words."""
+    last = RECBOLE.sub("", name.strip()).rpartition(".")[2]
+    return START_OF_WORD.sub("_", last)
+
+
+def is_lowest_first(name: Any) -> bool:
+    """Return whether the name of scores says that the lowest is best, or that they are ranks."""
+    # Lists are called "ranks", in the plural.
+    return says_lowest_first(name) or plain_name(name).removesuffix("s") in LOWEST_FIRST
+
+
+def refuse_lowest_first(name: Any, argument: str = "", noun: str = "column") -> None:
+    """Raise an error for scores whose name says that the lowest is best, such as "distance".
+
+    Args:
+        name: the name of the scores, if nobody said which score is best.
+        argument: the argument that has them.
+        noun: what has this name.
+    """
+    if is_lowest_first(name):
+        problem = f"the {noun} {name!r} is best where it is lowest"
+        raise InputError(problem, argument, hint=f"give {_either_order()}")
+
+
+def _either_order() -> str:
+    """Return what an error says to write for scores of which the lowest may be best."""
+    highest = f"{mark('score_order', 'descending')} if the highest is best"
+    return f"{mark('score_order', 'ascending')}, or {highest}"
+
+
+def column_of_ranks(
+    columns: Iterable[Any], chosen: Mapping[str, Any], names: "Names"
+) -> dict[str, Any]:
+    """Return the only column of ranks of a run, apart from its scores, under "rank", if any.
+
+    Beside scores, positions may be others, as those that users of a log saw. Without scores the
+    order of rows counts, which any name of a rank may contradict, even that of the document.
+    """
+    ranks = [name for name in columns if says_lowest_first(name, NAMES_OF_RANKS)]
+    if "score" in chosen:
+        ranks = spelled(fields_without_role(ranks, chosen), ["rank"])
+    return {"rank": ranks[0]} if names.kind == "run" and len(ranks) == 1 else {}
+
+
+def fields_without_role(fields: Iterable[Any], chosen: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the fields that are not read, without the row numbers of pandas.
+
+    >>> fields_without_role(["qid", "docid", "score", "system"], {"query": "qid", "score": "score"})
+    ('docid', 'system')
+    """
+    roles = set(chosen.values())
+    left = [str(field) for field in fields if field not in roles]
+    return tuple(field for field in left if not ROW_NUMBER.fullmatch(field))
+
+
+def instead_of_relevance(kind: str, fields: Mapping[str, Any], others: Sequence[str]) -> str:
+    """Return what an error says about text that was read as relevances, beside other fields.
+
+    >>> print(InputError(instead_of_relevance("qrels", {"relevance": "reference"}, ["verdicts"])))
+    ; the relevance is 'reference', and fields={'relevance': '...'} names another of 'verdicts'
+    """
+    if kind != "qrels" or not others:
+        return ""
+    return f"; the relevance is {shown(fields['relevance'])}{or_another('relevance', others)}"
+
+
+def or_another(role: str, others: Sequence[str]) -> str:
+    """Return what an error says about fields that may have a role in place of another, if any."""
+    if not others:
+        return ""
+    call = mark("fields", {role: "..."})
+    return f", and {call} names another of {brief(map(shown, others), ', ')}"
+
+
+# The argument `fields`
+
+
+class Field(NamedTuple):
+    """A field of objects, or a column of a table."""
+
+    keys: Keys  # the names that lead to it from an object; of a column its name
+    example: Any = None
+    lists: tuple[int, ...] = ()  # after how many of these keys there is a list of objects
+    has_fields: bool = False  # whether it leads to objects, whose fields have longer paths
+    # what may hold several documents there: "hits", objects in a list, a "list" or a "mapping"
+    holder: str = ""
+
+    @property
+    def list_path(self) -> Keys:
+        """The path to the innermost list of objects that holds the field."""
+        return self.keys[: self.lists[-1]] if self.lists else ()
+
+    @property
+    def may_have_role(self) -> bool:
+        """Whether it may be named: it holds no fields, or maps documents to values."""
+        return not self.has_fields or isinstance(self.example, Mapping)
+
+
+class Fields(dict[Any, Field]):
+    """The fields of a side, by their names or paths."""
+
+    are_columns = False  # of a table, which may hold no row
+
+    @cached_property
+    def names(self) -> dict[Any, str]:
+        """The last names on their paths, in the spelling in which names are compared."""
+        return {path: plain_name(field.keys[-1]) for path, field in self.items()}
+
+    def tells(self, path: Any) -> bool:
+        """Return whether a field tells its role, as one of objects that is always null does not."""
+        return self.are_columns or self[path].example is not None
+
+    @cached_property
+    def leaves(self) -> "Fields":
+        """The fields that hold no fields themselves."""
+        return Fields((path, field) for path, field in self.items() if not field.has_fields)
+
+    @cached_property
+    def by_holder(self) -> Mapping[str, "Fields"]:
+        """The fields that hold no fields, by what may hold several documents there."""
+        held: dict[str, Fields] = defaultdict(Fields)
+        for path, field in self.leaves.items():
+            held[field.holder][path] = field
+        return held
+
+    @property
+    def outside_lists(self) -> "Fields":
+        """The fields that no list of objects holds."""
+        return Fields((path, field) for path, field in self.items() if not field.lists)
+
+    def within(self, start: Keys) -> "Fields":
+        """Return the fields in a list of objects, also in lists within it; all outside of lists."""
+        fields = self.items()
+        return Fields((path, one) for path, one in fields if one.list_path[: len(start)] == start)
+
+    def beside(self, field: Field) -> "Fields":
+        """Return the fields in the same list of objects as another, or outside of all lists."""
+        place = field.list_path
+        return Fields((path, one) for path, one in self.items() if one.list_path == place)
+
+    def among(self, paths: Iterable[Any]) -> "Fields":
+        """Return the fields at some paths."""
+        return Fields((path, self[path]) for path in paths)
+
+
+def columns_as_fields(examples: Mapping[Any, Any]) -> Fields:
+    """Return the columns of a table, of which examples are given, without the row numbers."""
+    fields = Fields()
+    fields.are_columns = True
+    for name, cell in examples.items():
+        if not ROW_NUMBER.fullmatch(str(name)):
+            fields[name] = Field((name,), cell)
+    return fields
+
+
+class Given(NamedTuple):
+    """The name or the path that `fields` gives for a role; None if there is no such field."""
+
+    name: str | None
+    is_shared: bool = False  # one name for both sides, of which one may lack it
+
+
+def check_fields(fields: Any) -> dict[str, dict[str, Given]]:
+    """Return `fields` as the names of every role in the sides by their kinds.
+
+    >>> check_fields({"document": ("docno", "pid")})["document"]["qrels"]
+    Given(name='pid', is_shared=False)
+
+    Raises:
+        ValueError: it is no mapping, a role is unknown, or a name is no text.
+    """
+    if fields is None:
+        return {}
+    if not isinstance(fields, Mapping):
+        roles = ", ".join(ROLES)
+        raise ValueError(f"fields must map {roles} to names of fields; got {shown(fields)}")
+    names: dict[str, dict[str, Given]] = {}
+    for role, name in fields.items():
+        if role not in ROLES:
+            known = ", ".join(ROLES)
+            raise ValueError(f"fields: {shown(role)} is not a field; the fields are {known}")
+        names[role] = _by_kind(role, name)
+    return names
+
+
+def _by_kind(role: str, name: Any) -> dict[str, Given]:
+    """Return the names of a role in the run, in the references and in documents to exclude."""
+    must_be = "must be the name of a field"
+    pair: Sequence[Any] = (name, name)
+    is_shared = role in ("query", "document")
+    if is_shared:
+        must_be += ", a pair of names (in the run, in the qrels)"
+        if isinstance(name, (list, tuple)):
+            pair, is_shared = name, False
+    place = f"{mark('fields', after=': ')}{mark(role)}"
+    if len(pair) != 2 or not all(map(_is_name_or_none, pair)):
+        raise InputError(f"{place} {must_be} or None; got {shown(name)}")
+    if role == "document" and None in pair:
+        problem = "must be the name of a field, since each document has an id; got None"
+        raise InputError(f"{place} {problem}")
+    in_run, in_qrels = (Given(name, is_shared) for name in pair)
+    # A pair says what each side has, but documents to exclude may have standard names too.
+    return {"run": in_run, "qrels": in_qrels, "exclude": Given(pair[1], is_shared=True)}
+
+
+def _is_name_or_none(name: Any) -> bool:
+    return isinstance(name, (str, NoneType)) and name != ""
+
+
+def with_names_of_columns(fields: Any, **arguments: Any) -> Any:
+    """Return `fields` with the names that other arguments give, such as `query_ids="reader"`."""
+    named = {role: name for role, name in arguments.items() if isinstance(name, str)}
+    if not isinstance(fields, (Mapping, NoneType)):
+        return fields
+    return {**named, **(fields or {})}
+
+
+# The names of one side
+
+
+def examples_of_names(names: "Names") -> str:
+    """Return what advice says about the names of columns, of which it cannot know the third.
+
+    >>> print(InputError(examples_of_names(names_of_side("run"))))
+    such as query_id, doc_id, and score, or rank or distance with score_order="ascending"
+    """
+    ranks = f"rank or distance with {mark('score_order', 'ascending')}"
+    examples = {
+        "run": f"query_id, doc_id, and score, or {ranks}",
+        "qrels": "query_id, doc_id and relevance",
+        "exclude": "query_id and doc_id",
+    }
+    return f"such as {examples[names.kind]}"
+
+
+class Names(NamedTuple):
+    """The names that the fields of one side may have, and how its documents are read."""
+
+    kind: str  # "run", "qrels" or "exclude"
+    value: str  # the role of the value of a document; empty for documents to exclude
+    # what `fields` gives, by role; the value of documents to exclude, which have none, has no name
+    given: Mapping[str, Given] = {"": Given(None)}
+    has_query_ids: bool = False  # whether `query_ids` names the queries of objects
+    takes_query_ids: bool = False  # whether `query_ids` may be given, as beside objects in memory
+    ascending: bool = False  # whether the lowest score is best
+    # whether `score_order` says which score of a run is best; other sides have no order
+    is_order_given: bool = True
+    labels: Labels | None = None  # what the relevances may be in place of numbers
+    # of a document that a run lists several times, its best row is kept, the first or the last of
+    # equal scores; None: an error
+    keep: str | None = None
+
+    def name(self, role: str) -> str | None:
+        """Return the name that `fields` gives for a role; None if it gives none."""
+        return self.given[role].name if role in self.given else None
+
+    @property
+    def given_names(self) -> list[str]:
+        """The names that `fields` gives, one per role that has one."""
+        return [given.name for given in self.given.values() if given.name is not None]
+
+    def written(self, role: str) -> Any:
+        """Return what an error writes for a name: a pair if the other side may have that given."""
+        is_shared = role in self.given and self.given[role].is_shared
+        return ("...", "...") if is_shared else "..."
+
+    def says_none(self, role: str) -> bool:
+        """Return whether `fields` says that no field has a role."""
+        return role in self.given and self.given[role].name is None
+
+    @property
+    def has_no_query(self) -> bool:
+        """Whether `fields` says that no field names the query, whose position does."""
+        return self.says_none("query")
+
+    @property
+    def has_no_value(self) -> bool:
+        """Whether documents have no value: `fields` says so, or they are to be excluded."""
+        return self.says_none(self.value)
+
+    @property
+    def way_without_query(self) -> str:
+        """How to name queries if no field does, as an error says it."""
+        if self.takes_query_ids:
+            return mark("query_ids", said="query_ids=[...]")
+        return "JSON of the form {query: object}"
+
+    def refuse_unknown_order(self, name: Any, noun: str = "column") -> None:
+        """Raise an error for scores that may be best where they are lowest, if nobody said so."""
+        if not self.is_order_given:
+            refuse_lowest_first(name, noun=noun)
+
+    def without_value(self) -> "Names":
+        """Return the names for documents whose values are given beside them."""
+        return self._replace(given={**self.given, self.value: Given(None)})
+
+    def values(self, number_beside: int) -> Groups:
+        """Return the standard names of a value, where so many fields stand beside the id."""
+        if self.kind == "run":
+            return self._scores(*SCORES)
+        return RELEVANCE if number_beside == 1 else RELEVANCE[:1]
+
+    @property
+    def values_in_lists(self) -> Groups:
+        """The standard names of lists of values."""
+        if self.kind == "run":
+            return self._scores(*SCORES_IN_LISTS)
+        return LISTS_OF_VALUES["qrels"]
+
+    def _scores(self, scores: Keys, lowest_first: Keys, distances: Keys) -> Groups:
+        """Return the names that are scores in the order that `score_order` says."""
+        if self.ascending:
+            return ((*lowest_first, *scores),)
+        if self.is_order_given:
+            return (scores, distances)  # Milvus calls a similarity a distance
+        return (scores,)
+
+    def candidates(self, role: str, fields: Fields, standard: Groups) -> list[Any]:
+        """Return the fields that could have a role: what `fields` names, or standard ones."""
+        return self.candidates_among(role, fields, [(fields, standard)])
+
+    def candidates_among(
+        self, role: str, fields: Fields, standard: Sequence[tuple[Fields, Groups]]
+    ) -> list[Any]:
+        """Return the fields that could have a role, of several kinds with other standard names.
+
+        A name of an earlier group counts first, of whichever kind its field is.
+        """
+        if role in self.given:
+            name, is_shared = self.given[role]
+            if name is None:
+                return []
+            named = _called(name, fields)
+            # One name for both sides may be that of the other side alone.
+            if named or not is_shared:
+                return named
+        taken = self.given_names
+        for groups in zip_longest(*[groups for _, groups in standard], fillvalue=()):
+            present: list[Any] = []
+            for (possible, _), group in zip(standard, groups, strict=True):
+                present += _in_group(group, possible, taken)
+            if present:
+                return [*present, *_asked_by_users(present, fields, standard)]
+        return []
+
+
+def _in_group(group: tuple[str, ...], fields: Fields, taken: Sequence[str]) -> list[Any]:
+    """Return the fields with one of some standard names that are not taken for another role."""
+    called = fields_called(plain_names(group), fields)
+    return [path for path in called if path not in taken and fields.tells(path)]
+
+
+def _called(name: str, fields: Fields) -> list[Any]:
+    """Return the field with this name or path; without one, the fields whose path it ends."""
+    if name in fields and fields[name].may_have_role:
+        return [name]
+    if "." in name:
+        return [path for path in fields.leaves if str(path).endswith(f".{name}")]
+    return fields_called([plain_name(name)], fields.leaves)
+
+
+def fields_called(names: Collection[str], fields: Fields) -> list[Any]:
+    """Return the fields with one of some names, which are spelled as `plain_name` does."""
+    return [path for path, name in fields.names.items() if name in names]
+
+
+def _asked_by_users(
+    present: Sequence[Any], fields: Fields, standard: Sequence[tuple[Fields, Groups]]
+) -> list[Any]:
+    """Return the fields of what users ask beside fields of users alone: nothing tells which."""
+    if not plain_names(USERS).issuperset(map(fields.names.get, present)):
+        return []
+    groups = chain.from_iterable(groups for _, groups in standard)
+    return fields_called(plain_names(*groups).intersection(ASKED), fields)
+
+
+def names_of_side(
+    kind: str,
+    fields: Any = None,
+    score_order: str | None = None,
+    labels: Labels | None = None,
+    keep: str | None = None,
+    has_query_ids: bool | None = None,
+) -> Names:
+    """Return the names that the fields of one side may have.
+
+    The order of scores is None if nobody said which one is best; then it is the highest.
+    `has_query_ids` is None where there can be no argument `query_ids`.
+    """
+    value = VALUE[kind]
+    # The value of the other side may be a field of this one too.
+    roles = ("query", "document", value)
+    given = {role: sides[kind] for role, sides in check_fields(fields).items() if role in roles}
+    names = Names(
+        kind, value, given, has_query_ids or False, takes_query_ids=has_query_ids is not None
+    )
+    if kind == "qrels":
+        return names._replace(labels=labels)
+    if kind == "run":
+        is_given = score_order is not None
+        return names._replace(
+            ascending=score_order == "ascending", is_order_given=is_given, keep=keep
+        )
+    return names._replace(keep="first")  # documents to exclude may be repeated
+
+
+PLAIN_RELEVANCES = plain_names(RELEVANCE[0])
+PLAIN_SCORES = plain_names(SCORE[0])
+# The roles of standard names, which are spelled as `plain_name` does.
+_ROLE_OF_NAME = {
+    **dict.fromkeys(plain_names(*QUERY), "query"),
+    **dict.fromkeys(plain_names(*DOCUMENT_OF_HITS), "document"),
+    **dict.fromkeys(plain_names(*SCORE, *RELEVANCE), "value"),
+}
+
+
+def are_names_of_fields(names: Iterable[Any]) -> bool:
+    """Return whether names are of fields, not of queries or documents: two roles have one.
+
+    >>> are_names_of_fields(["query_id", "docno", "x"]), are_names_of_fields(["query", "apple"])
+    (True, False)
+    """
+    roles = set(map(_ROLE_OF_NAME.get, map(plain_name, names)))
+    return len(roles - {None}) >= 2
+
+
+def may_be_fields(keys: Mapping[Any, Any]) -> bool:
+    """Return whether the keys of a mapping are names of fields, and no queries or documents."""
+    # To spell many ids would take long, and no object has so many fields.
+    return 1 < len(keys) < MOST_FIELDS and are_names_of_fields(keys)
+
+
+# Choosing, and the error of a choice that is not clear
+
+
+class UnknownFieldError(InputError):
+    """No field, or more than one, could have a role.
+
+    Args:
+        problems: what is not clear, in sentences.
+        written: what the error writes for the names of the roles that are not clear.
+        chosen: the fields of the roles that are clear.
+        there: what has the fields.
+        fields: all fields there.
+        ways: what else to do than to name a field, in sentences.
+    """
+
+    def __init__(
+        self,
+        problems: Sequence[str],
+        written: Mapping[str, Any],
+        chosen: Mapping[str, Any],
+        there: str,
+        fields: Fields,
+        ways: Sequence[str] = (),
+    ) -> None:
+        super().__init__("")
+        self.problems, self.written, self.chosen = problems, dict(written), chosen
+        self.examples = {path: field.example for path, field in fields.items()}
+        self.fields = f"{there} {listed_fields(self.examples)}"
+        self.have_lists = any(field.lists for field in fields.values())
+        self.ways: list[str] = []
+        self.add(*ways)
+
+    def add(self, *ways: str) -> None:
+        """Add what else to do, and write the message."""
+        self.ways += ways
+        write = fields_to_write(self.written, self.ways)
+        self.problem = f"{self.unclear}; {self.fields}; {write}"
+
+    def add_decimals(self, hint: str) -> None:
+        """Add what to do if the first number with a comma has it for decimals, if there is one."""
+        texts = [example for example in self.examples.values() if isinstance(example, str)]
+        number = next(filter(DECIMAL_COMMA.fullmatch, texts), None)
+        if number is not None:
+            self.add(f"if {number!r} has a comma for decimals, {hint}")
+
+    @property
+    def roles(self) -> list[str]:
+        """The roles that are not clear."""
+        return list(self.written)
+
+    @property
+    def unclear(self) -> str:
+        """What is not clear, and what would be read of the rest."""
+        clear = [f"the {role} is {shown(field)}" for role, field in self.chosen.items()]
+        return "; ".join([*self.problems, *clear])
+
+
+def chosen_fields(
+    candidates: Mapping[str, Sequence[Any]], names: Names, fields: Fields, there: str
+) -> dict[str, Any]:
+    """Return the fields of the roles, among their candidates.
+
+    A role that has no field, as `fields` says, is left out. `there` is what has the fields, as an
+    error says it.
+
+    Raises:
+        UnknownFieldError: a role has no candidate, or more than one.
+        InputError: the document is one of a list that was flattened into fields, or is in one of
+            several lists by grade.
+    """
+    chosen: dict[str, Any] = {}
+    unclear: dict[str, Sequence[Any]] = {}
+    for role, possible in candidates.items():
+        if len(possible) == 1:
+            chosen[role] = possible[0]
+        elif not names.says_none(role):
+            unclear[role] = possible
+    _refuse_one_of_flattened(chosen.get("document"), fields)
+    if names.kind == "qrels":
+        _refuse_lists_by_grade(chosen.get("document"), fields)
+    if unclear:
+        problems = _problems(unclear, names, fields)
+        written = {role: names.written(role) for role in unclear if fields}
+        ways = _other_ways(unclear, names, fields)
+        ways += [*_word(chosen, names, fields), *_flattened(fields, fields)]
+        if "document" in unclear:
+            ways += _several_ids(fields)
+        if names.kind == "exclude":
+            written = {}  # since `fields` names those of the sides
+            by_query = mark("pandas", said="{query: ids}", before=", or give ")
+            ways = [f"rename its columns to user_id and item_id{by_query}"]
+        raise UnknownFieldError(problems, written, chosen, there, fields, ways)
+    # A score that is the relevance too would make every ranking ideal.
+    twice = [role for role, field in chosen.items() if list(chosen.values()).count(field) > 1]
+    if twice:
+        problem = f"one field is named twice, {shown(chosen[twice[0]])}"
+        raise UnknownFieldError([problem], dict.fromkeys(twice, "..."), {}, there, fields)
+    return chosen
+
+
+def _refuse_one_of_flattened(document: Any, fields: Fields) -> None:
+    """Raise an error for a field such as `documents.0.id` beside `documents.1.id`."""
+    hints = _flattened([document], fields) if document in fields else []
+    if hints:
+        problem = f"{shown(document)} is one document of a list that was flattened into fields"
+        raise InputError(f"{problem}; {hints[0]}")
+
+
+def _flattened(paths: Iterable[Any], fields: Fields) -> list[str]:
+    """Return what to do with the first path such as `documents.0.id` beside `documents.1.id`.
+
+    The ids of such a list are nearly always under a name that ends in "id".
+    """
+    counts = Counter(_pattern(field) for field in fields.values())
+    for path in paths:
+        *outer, last = pattern = _pattern(fields[path])
+        if counts[pattern] == 1 or not last.endswith("id"):
+            continue
+        row = "".join(["row", *(f"[{key!r}]" for key in outer)])
+        name, first = f"f{last!r}", repr(last.replace("{n}", "0"))
+        ids = f"[{row}[name] for n in range(100) if (name := {name}) in {row}]"
+        by_query = f"{{row['...']: {ids} for row in rows if {first} in {row}}}"
+        call = mark("pandas", said=by_query, before=", ")
+        return [f"make a list of all {'.'.join(pattern)}{call}"]
+    return []
+
+
+def _pattern(field: Field) -> Keys:
+    """Return the keys of a field, with {n} for a number in the path that the last one is."""
+    *outer, last = map(str, field.keys)
+    return (*outer, NUMBER_IN_PATH.sub("{n}", last))
+
+
+def _refuse_lists_by_grade(document: Any, fields: Fields) -> None:
+    """Raise an error for lists of ids under their grades, such as `3` beside `2`.
+
+    If the document is another field, they are no such lists.
+    """
+    by_grade = []
+    for path, field in fields.items():
+        if GRADE.fullmatch(str(field.keys[-1])) and isinstance(field.example, (list, tuple, Set)):
+            by_grade.append(path)
+    if len(by_grade) > 1 and document in (None, *by_grade):
+        row = "".join(["row", *(f"[{key!r}]" for key in fields[by_grade[0]].keys[:-1])])
+        problem = f"{brief(map(shown, by_grade), ', ')} are numbers that name lists"
+        by_id = f"{{id: int(grade) for grade, ids in {row}.items() for id in ids}}"
+        raise InputError(f"{problem}; if they are grades, give {{query: {by_id}}}")
+
+
+def _problems(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fields) -> list[str]:
+    """Return what is not clear, in sentences."""
+    problems = []
+    lacking = []
+    for role, possible in unclear.items():
+        name = names.name(role)
+        if possible and (name is None or _called(name, fields)):
+            several = brief(map(shown, possible), ", ")
+            problems.append(f"several fields could be the {role}: {several}")
+        elif name is None:
+            lacking.append(role)
+        else:
+            problems.append(f"no field called {shown(name)} could be the {role}")
+    if lacking:
+        *first, last = lacking
+        listed = " or ".join(filter(None, [", ".join(first), last]))
+        problems.append(f"no {listed} under a standard name")
+    return problems
+
+
+def _other_ways(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fields) -> list[str]:
+    """Return what else to do than to name the fields of roles, in sentences."""
+    if not fields:
+        return [f"give pairs, {{query: [(id, {names.value or 'value'}), ...]}}"]
+    if "score" not in unclear or names.is_order_given:
+        return []
+    called = [path for path, field in fields.items() if is_lowest_first(field.keys[-1])]
+    ways = []
+    for path in filter(fields.tells, called):
+        call = f"{mark('fields', {'score': path})} and {_either_order()}"
+        ways.append(f"to rank by {shown(path)}, give {call}")
+    return ways[:1]
+
+
+def _several_ids(fields: Fields) -> list[str]:
+    """Return what an error says about the first cell that seems to hold several ids, if any."""
+    for name, field in fields.items():
+        text = str(field.example)
+        several = SEVERAL_IDS.fullmatch(text)
+        if several and not DECIMAL_COMMA.fullmatch(text):
+            separator = several[1].strip() and repr(several[1])  # none splits at all spaces
+            return [f"if {shown(name)} holds several ids, give {{query: cell.split({separator})}}"]
+    return []
+
+
+def _word(chosen: Mapping[str, Any], names: Names, fields: Fields) -> list[str]:
+    """Return what an error says about a word as a relevance, which would be refused next."""
+    example = fields.get(chosen.get("relevance"), Field(())).example
+    word = example.strip() if isinstance(example, str) else ""
+    is_number = label_of(word) != word or DECIMAL_COMMA.fullmatch(word)
+    if word == "" or is_number or names.labels is not None:
+        return []
+    return [f"{shown(word)} is not a number; {instead_of_text(word, ['...'])}"]
+
+
+def fields_to_write(names: Mapping[str, Any], ways: Sequence[str]) -> str:
+    """Return what an error says to write for roles that are not clear, or to do in other ways."""
+    preview = f"{mark('preview', said='ndcg.preview(...)')} then shows what is read"
+    if not names:
+        return "; ".join([*ways, preview])
+    words = f"give {mark('fields', dict(names))}"
+    if "relevance" in names:
+        call = mark("gain", {"...": "..."}, said="gain={'...': ...}")
+        none = mark("fields", {"relevance": None})
+        words += f", with {call} for words, or {none} if each document is relevant"
+    if "score" in names:
+        words += f", or {mark('fields', {'score': None})} if the order counts"
+    return "; ".join([words, *ways, preview])
+
+
+def listed_fields(examples: Mapping[Any, Any]) -> str:
+    """Return fields with examples, as messages show them.
+
+    >>> listed_fields({"case": 1, "hits.id": "d1"})
+    "'case' (1), 'hits.id' ('d1')"
+    """
+    if not examples:
+        return "none"
+    first = islice(examples.items(), MOST_LISTED)
+    words = ", ".join(f"{shown(field)} ({_inputs_fields_example(example)})" for field, example in first)
+    more = len(examples) - MOST_LISTED
+    return f"{words} and {more} more" if more > 0 else words
+
+
+def _inputs_fields_example(value: Any) -> str:
+    try:
+        return " ".join(_EXAMPLE.repr(value).split())
+    except Exception:  # noqa: BLE001 - a value that cannot be shown is no reason for another error
+        return type(value).__name__
+
+
+def one_error(
+    errors: Mapping[str, InputError], are_one: bool = False, qrels: Any = None
+) -> InputError:
+    """Return one error for the errors of several sides, by argument.
+
+    If the sides `are_one`, such as a log, the query has one name and the documents have two. The
+    references are given if they have been read.
+    """
+    relevance = getattr(qrels, "fields", {}).get("relevance")
+    unknown: dict[str, UnknownFieldError] = {}
+    for argument, error in errors.items():
+        if isinstance(error, UnknownFieldError):
+            within(error, argument, instead_of=argument)
+            unknown[argument] = error
+            if "score" in error.roles and plain_name(relevance) in PLAIN_SCORES:
+                problem = f"the relevance of the references is {shown(relevance)}"
+                error.add(f"{problem}; {mark('swapped', said='are both sides swapped?')}")
+    # Names that are lacking on both sides are asked for together, so that one answer is enough.
+    if len(unknown) == len(errors) and (len(errors) > 1 or are_one):
+        return _unknown_on_sides(unknown, are_one)
+    first = next(iter(errors.values()))
+    # An option has one error for all files, and of a swap one side tells.
+    messages = list(dict.fromkeys(map(marked, errors.values())))
+    if len(messages) == 1 or "swapped" in first.options:
+        return first
+    return InputError("; ".join(messages[:2]))
+
+
+def _unknown_on_sides(errors: Mapping[str, UnknownFieldError], are_one: bool) -> InputError:
+    """Return one error for the fields that are not clear on several sides, or on one log."""
+    written: dict[str, Any] = {}
+    words: list[str] = []
+    ways: list[str] = []
+    for argument, error in errors.items():
+        written.update(error.written)
+        ways += error.ways
+        if are_one and "." in str(error.chosen.get("document")):
+            # In a log, references and run may have their documents in two lists.
+            written["document"] = "..."
+        places = [mark(argument), *error.places[1:]]
+        words += [": ".join([*places, error.unclear]), error.fields]
+    paired = {"document"} if are_one else {"query", "document"}
+    written.update(dict.fromkeys(paired.intersection(written), ("...", "...")))
+    in_order = sorted(written.items(), key=lambda item: ROLES.index(item[0]))
+    write = fields_to_write(dict(in_order), list(dict.fromkeys(ways)))
+    return InputError("; ".join(dict.fromkeys([*words, write])))
+
+
+def refuse_unused_fields(
+    fields: Any, runs: Sequence[Any], qrels: Any, exclude: Any, **ids: Any
+) -> None:
+    """Raise an error for a name in `fields` that no side has.
+
+    A side has no fields if it is a file of TREC, a mapping or a list of ids. `ids` are the
+    arguments that may give a name in place of `fields`, such as ``query_ids="reader"``.
+    """
+    arguments = {name: argument for argument, name in ids.items() if isinstance(name, str)}
+    for role, names in check_fields(fields).items():
+        # The sides that may have a name, which may be one.
+        having: dict[str | None, list[Any]] = {names["run"].name: [*runs]}
+        having.setdefault(names["qrels"].name, []).extend([qrels, exclude])
+        having.pop(None, None)
+        for name, sides in having.items():
+            if any(_has_field(side, role, name) for side in sides):
+                continue
+            call = mark("fields", {role: name})
+            if name in arguments:
+                call = mark(arguments[name], name)
+            raise InputError(f"{call} names no field that is read; {_what_is_read(sides)}")
+
+
+def _has_field(side: Any, role: str, name: Any) -> bool:
+    """Return whether a side was read from a field of this name or path."""
+    path = str(getattr(side, "fields", {}).get(role, ""))
+    field = Field((path.rpartition(".")[2],))
+    return len(_called(name, Fields({path: field}))) > 0
+
+
+def _what_is_read(sides: Sequence[Any]) -> str:
+    """Return what sides that lack a field were read from, as an error says it."""
+    fields = [getattr(side, "fields", {}).values() for side in sides]
+    read = dict.fromkeys(chain.from_iterable(fields))
+    if read:
+        return f"what is read are {brief(map(shown, read), ', ')}"
+    return "files of TREC, mappings and lists tell queries and documents by their places"
 
 
 # ndcg/inputs/columns.py: Read predictions or references from any library: values, queries, missing values and padding.
@@ -3620,10 +4483,9 @@ def read_column(
     if isinstance(values, pa.Array):
         values, offsets = _values_of_lists(argument, values)
         return _read(argument, values, offsets, place or numbered, ignore_index, labels)
+    values = _array_or_list(values)
     if isinstance(values, np.ndarray):
-        if values.dtype.kind not in TEXTS_AND_OBJECTS:
-            return _from_array(argument, values, ignore_index)
-        values = values.tolist()  # None if masked
+        return _from_array(argument, values, ignore_index)
     if not isinstance(values, (list, tuple)):
         raise InputError(
             f"{mark(argument)} must hold one list of documents per query: nested lists, a 2-D "
@@ -3658,13 +4520,8 @@ def _refuse_nested(argument: str, values: Any) -> None:
     """Raise an error for values that are not one per document."""
     is_sequence = isinstance(values, (list, tuple, np.ndarray, pa.Array))
     if is_sequence and getattr(values, "ndim", 1) == 1:
-        if len(values) == 0 or not are_lists(values[:1]):
-            return
-    form: Any = getattr(values, "type", type(values).__name__)
-    if isinstance(values, np.ndarray):
-        form = f"shape {values.shape}"
-    elif isinstance(values, (list, tuple)):
-        form = f"lists such as {shown(values[0])}"
+        return  # a list in it is not a number, as reading it says
+    form = f"shape {values.shape}" if hasattr(values, "shape") else shown(values)
     problem = f"{mark(argument)} must be flat, one number per document"
     raise InputError(f"{problem}; got {form}{logits_hint(argument, values)}")
 
@@ -3679,12 +4536,9 @@ def _read(
     in_column: bool = False,
 ) -> Column:
     """Read values of several queries, one after the other, in an array, a list or Arrow's array."""
-    if isinstance(values, pa.Array):
-        values = _array_of_arrow(values)
+    values = _array_or_list(values)
     if isinstance(values, np.ndarray):
-        if values.dtype.kind not in TEXTS_AND_OBJECTS:
-            return _of_array(argument, values, offsets, ignore_index)
-        values = values.tolist()  # None if masked
+        return _of_array(argument, values, offsets, ignore_index)
     return read_numbers(
         argument, [values], offsets, place, ignore_index, labels, in_column=in_column
     )
@@ -3699,32 +4553,41 @@ def _of_array(
     return Column(numbers, offsets, present, is_padding(values, ignore_index))
 
 
+def _array_or_list(values: Any) -> Any:
+    """Return texts and objects of an array, or of Arrow's, as a list, and numbers as an array."""
+    if isinstance(values, pa.Array):
+        return _array_of_arrow(values)
+    if isinstance(values, np.ndarray) and values.dtype.kind in TEXTS_AND_OBJECTS:
+        return values.tolist()  # None if masked
+    return values
+
+
 def _array_of_arrow(values: pa.Array) -> Any:
     """Return numbers as an array, which is masked where they are null; others as a list."""
-    if pa.types.is_null(values.type):  # all values are missing
-        values = values.cast(pa.float64())
-    elif pa.types.is_decimal(values.type):
+    if pa.types.is_decimal(values.type):
         with suppress(pa.ArrowInvalid):  # reading one by one raises the error
             values = without_decimals(values)
-    is_truth = pa.types.is_boolean(values.type)
-    if not (is_truth or pa.types.is_integer(values.type) or pa.types.is_floating(values.type)):
+    if not pa.types.is_primitive(values.type) or pa.types.is_temporal(values.type):
         return values.to_pylist()
     if not values.null_count:
         return values.to_numpy(zero_copy_only=False)
     mask = values.is_null().to_numpy(zero_copy_only=False)
-    numbers = values.fill_null(False if is_truth else 0).to_numpy(zero_copy_only=False)
-    return np.ma.MaskedArray(numbers, mask)
+    zero = pa.scalar(0).cast(values.type)
+    return np.ma.MaskedArray(values.fill_null(zero).to_numpy(zero_copy_only=False), mask)
 
 
 def logits_hint(argument: str, values: Any) -> str:
-    """Return the hint for an error on two logits per document; an empty string for other values.
+    """Return the hint for an error on outputs per document; an empty string for other values.
 
-    >>> logits_hint("predictions", np.zeros((8, 1)))
-    ''
+    >>> logits_hint("predictions", np.zeros((8, 5, 1)))
+    '; give the output of each document, logits[..., 0]'
     """
-    if argument != "predictions" or getattr(values, "shape", ())[1:] != (2,):
+    outputs = getattr(values, "shape", ())[1:][-1:]
+    if argument != "predictions" or outputs not in ((1,), (2,)):
         return ""
-    way = "give the difference of two logits, logits[:, 1] - logits[:, 0]"
+    if outputs == (1,):
+        return "; give the output of each document, logits[..., 0]"
+    way = "give the difference of two logits, logits[..., 1] - logits[..., 0]"
     return f"; {way}, in a Trainer by preprocess_logits_for_metrics (docs/training.md)"
 
 
@@ -3742,8 +4605,7 @@ TEXTS_AND_OBJECTS = "OUT"  # kinds of types of arrays that are read as lists
 
 def _one_query(argument: str, values: Any) -> Any:
     """Return one query of a list, an array of another library as a NumPy array."""
-    values = _inputs_columns_combined(plain_in_order(argument, values))
-    return _array_of_arrow(values) if isinstance(values, pa.Array) else values
+    return _array_or_list(_inputs_columns_combined(plain_in_order(argument, values)))
 
 
 def _from_array(argument: str, values: NDArray[Any], ignore_index: float | None) -> Column:
@@ -3751,7 +4613,8 @@ def _from_array(argument: str, values: NDArray[Any], ignore_index: float | None)
     if values.ndim != 2:
         problem = f"{mark(argument)} must be 2-D, one row of documents per query"
         hint = NOT_NESTED if values.ndim == 1 else ""
-        raise InputError(f"{problem}; got {values.ndim}-D of shape {values.shape}", hint=hint)
+        shape = f"{values.ndim}-D of shape {values.shape}{logits_hint(argument, values)}"
+        raise InputError(f"{problem}; got {shape}", hint=hint)
     offsets = np.arange(len(values) + 1) * values.shape[1]
     # copied only if rows are not adjacent in memory
     return _of_array(argument, np.ravel(values), offsets, ignore_index)
@@ -3766,9 +4629,9 @@ def _from_rows(
     """Read one array of any library, or one list, per query."""
     if not all(issubclass(kind, np.ndarray) for kind in set(map(type, rows))):
         rows = [_one_query(f"{argument}: query {query}", row) for query, row in enumerate(rows)]
-    types = {getattr(row, "dtype", None) for row in rows}
-    if any(dtype is None or dtype.kind in TEXTS_AND_OBJECTS for dtype in types):
-        return _from_lists(argument, rows, ignore_index, labels)
+    types = {getattr(row, "dtype", np.dtype(object)) for row in rows}
+    if any(dtype.kind in TEXTS_AND_OBJECTS for dtype in types):
+        return _from_lists(argument, _inputs_columns_lists(argument, rows), ignore_index, labels)
     for query, row in enumerate(rows):
         if row.ndim != 1:
             problem = f"must be a 1-D array of documents; got {row.ndim}-D"
@@ -3780,7 +4643,7 @@ def _from_rows(
         offsets = offsets_of(np.fromiter(map(len, rows), np.int64))
         concatenated = _inputs_columns_concatenated if kinds == {np.ndarray} else np.ma.concatenate
         return _of_array(argument, concatenated(rows), offsets, ignore_index)
-    column = _from_lists(argument, rows, None, labels)
+    column = _from_lists(argument, _inputs_columns_lists(argument, rows), None, labels)
     if ignore_index is None:
         return column
     # Padding is compared in the type of its row, which is not the type of all values.
@@ -3852,21 +4715,19 @@ def _from_lists(
     ignore_index: float | None,
     labels: Labels | None,
 ) -> Column:
-    """Read nested lists of numbers and None, of which some may be arrays."""
-    if not set(map(type, rows)) <= {list, tuple}:
-        rows = [_list_of_query(argument, query, row) for query, row in enumerate(rows)]
+    """Read nested lists of numbers and None."""
     offsets = offsets_of(np.fromiter(map(len, rows), np.int64))
     return read_numbers(argument, rows, offsets, ignore_index=ignore_index, labels=labels)
 
 
-def _list_of_query(argument: str, query: int, row: Any) -> Sequence[Any]:
-    """Return the values of a query as a list, with None for masked ones."""
-    if isinstance(row, np.ndarray):
-        row = row.tolist()
-    if isinstance(row, (list, tuple)):
-        return row
-    problem = f"must be a list of documents; got {shown(row)}"
-    raise InputError(f"{problem}; {NOT_NESTED}", argument, f"query {query}")
+def _inputs_columns_lists(argument: str, rows: Sequence[Any]) -> list[Sequence[Any]]:
+    """Return the values of queries, in lists or arrays, as lists, with None for masked ones."""
+    lists = list(map(in_python, rows))
+    for query, row in enumerate(lists):
+        if not isinstance(row, (list, tuple)):
+            problem = f"must be a list of documents; got {shown(row)}"
+            raise InputError(f"{problem}; {NOT_NESTED}", argument, f"query {query}")
+    return lists
 
 
 # Numbers
@@ -3953,7 +4814,7 @@ def _types_of_numbers(rows: Sequence[Sequence[Any]]) -> set[type]:
 
 def _holds_all(array: NDArray[Any]) -> bool:
     """Return whether NumPy stored all numbers exactly, although they may have several types."""
-    if array.ndim != 1 or array.dtype.kind not in "biuf" or array.dtype.itemsize > 8:
+    if array.ndim != 1 or not _is_of_numbers(array.dtype):
         return False
     if array.dtype.kind != "f" or float(np.abs(array).max(initial=0)) < 2**53:
         return True
@@ -3980,76 +4841,57 @@ def _inputs_columns_one_by_one(
     values = _python_values(given, labels, in_column)
     mask = unless_all(np.array([value is not None for value in values], bool))
     values = [0 if value is None else value for value in values]
-    kinds = set(map(type, values))
-    wrong = {kind for kind in kinds if not _inputs_columns_is_number(kind)}
+    kinds = list(map(type, values))
+    wrong = [kinds.index(kind) for kind in set(kinds) if not _is_number(kind)]
     if wrong:
-        row = next(row for row, value in enumerate(values) if type(value) in wrong)
+        row = min(wrong)
         raise refused(row, _not_a_number(argument, given, values[row], labels))
     # Without None, NumPy may store them exactly.
     array = np.array(values)
     if _holds_all(array):
         return array, mask
-    integers = _integers(values, kinds)
-    if integers is not None:
-        return integers, mask
-    floats = _nearest_floats(values)
-    rounded = _first_rounded(values, floats)
-    if rounded is not None:
-        raise refused(rounded, "would be rounded; give floats, or all integers of at most 64 bits")
-    return floats, mask
+    for dtype in (np.float64, np.int64, np.uint64):
+        if _are_held(values, dtype):
+            return np.array(values, dtype), mask
+    row = next(row for row, value in enumerate(values) if not _are_held([value], np.float64))
+    raise refused(row, "would be rounded; give floats, or all integers of at most 64 bits")
 
 
 def _python_values(values: list[Any], labels: Labels | None, in_column: bool) -> list[Any]:
     """Return values, of which text and numbers of other libraries become Python's numbers."""
-    kinds = set(map(type, values)) - {NoneType}
-    foreign = {kind for kind in kinds if not _inputs_columns_is_number(kind)}
-    if not foreign:
-        return values
-    values = [number(value) if type(value) in foreign else value for value in values]
-    if labels is not None and in_column:
+    values = list(map(number, values))
+    if in_column and labels is None:
+        return list(map(as_number, values))
+    if in_column:
         # An empty cell is no label, as in files.
         values = [None if value == "" else value for value in values]
-    if labels is not None:
-        return labels.numbers(values)
-    if in_column:
-        return list(map(as_number, values))
-    return values
+    return values if labels is None else labels.numbers(values)
 
 
-def _integers(values: list[Any], kinds: Set[type]) -> NDArray[Any] | None:
-    """Return integers of at most 64 bits as an array; None for other numbers."""
-    if not all(issubclass(kind, Integral) for kind in kinds):
-        return None
-    lowest, highest = min(values), max(values)
-    for dtype in (np.int64, np.uint64):
-        if np.iinfo(dtype).min <= lowest and highest <= np.iinfo(dtype).max:
-            return np.array(values, dtype)
-    return None
-
-
-def _nearest_floats(values: list[Any]) -> NDArray[np.float64]:
-    """Return numbers as floats, inf for an integer that is too large."""
+def _are_held(values: list[Any], dtype: type) -> bool:
+    """Return whether an array of a type holds numbers exactly."""
     try:
-        return np.array(values, np.float64)
-    except OverflowError:
-        return np.array([float(value) if abs(value) < 2**1023 else math.inf for value in values])
+        held = np.array(values, dtype).tolist()
+    except (OverflowError, ValueError):  # an integer is too large, or NaN is no integer
+        return False
+    return all(map(_is_same, held, values))
 
 
-def _first_rounded(values: list[Any], floats: NDArray[Any]) -> int | None:
-    """Return the row of the first number that a float does not hold exactly."""
-    for row, (value, nearest) in enumerate(zip(values, floats.tolist(), strict=True)):
-        exact = int(value) if isinstance(value, Integral) else value
-        is_nan = exact != exact
-        if nearest != exact and not is_nan:
-            return row
-    return None
+def _is_same(held: float, value: Any) -> bool:
+    """Return whether a number of Python is exactly another, or both are NaN."""
+    # NumPy would compare its integers with floats as floats.
+    exact = int(value) if isinstance(value, Integral) else value
+    return bool(held == exact or exact != exact)
 
 
 NONE_INSTEAD = "give None where nobody judged"
+LEFT_AS_THEY_ARE = (NoneType, int, float, str, np.number)  # types of plain values
 
 
 def _not_a_number(argument: str, values: Iterable[Any], value: Any, labels: Labels | None) -> str:
     """Return why a value is refused; for text in place of a relevance, what to write for labels."""
+    if isinstance(value, str) and DECIMAL_COMMA.fullmatch(value):
+        return f"has a comma; {WITH_POINTS}"
     if not argument.startswith("references") or not isinstance(value, str):
         return f"is not a number; give a number{mark('None', before=' or ')}"
     if labels is None:
@@ -4057,7 +4899,7 @@ def _not_a_number(argument: str, values: Iterable[Any], value: Any, labels: Labe
     return labels.unknown(value)
 
 
-def _inputs_columns_is_number(kind: type) -> bool:
+def _is_number(kind: type) -> bool:
     return issubclass(kind, Real) and not issubclass(kind, np.timedelta64)
 
 
@@ -4069,11 +4911,13 @@ def number(value: Any) -> Any:
     >>> number(np.ma.masked), number(np.array(0.5)), number(Decimal("0.5")), number("0.5")
     (None, 0.5, 0.5, '0.5')
     """
+    if isinstance(value, LEFT_AS_THEY_ARE):
+        return value
     try:
         if isinstance(value, Decimal):
             return whole_or_float(value)
         array = converted(value)
-        if not isinstance(array, np.ndarray) or array.ndim > 0:
+        if array.ndim > 0:
             return value
         if np.ma.is_masked(array):
             return None
@@ -4147,7 +4991,7 @@ def numeric_array(argument: str, values: NDArray[Any]) -> NDArray[Any]:
     """Return the array without its mask, if its values are real numbers of at most 64 bits."""
     if _is_narrow(values.dtype):
         values = values.astype(np.float32)
-    if values.dtype.kind not in "biuf" or values.dtype.itemsize > 8:
+    if not _is_of_numbers(values.dtype):
         problem = f"{mark(argument)} must hold real numbers of at most 64 bits"
         raise InputError(f"{problem}; got {values.dtype}")
     return np.asarray(values, values.dtype.newbyteorder("="))
@@ -4177,6 +5021,10 @@ def is_padding(values: NDArray[Any], ignore_index: float | None) -> Mask | None:
         return np.asarray(np.asarray(values) == ignore_index)
 
 
+def _is_of_numbers(dtype: np.dtype[Any]) -> bool:
+    return dtype.kind in "biuf" and dtype.itemsize <= 8
+
+
 def _is_narrow(dtype: np.dtype[Any]) -> bool:
     """Return whether it is a float type of JAX or TensorFlow that float32 holds exactly."""
     return dtype.isbuiltin == 2 and dtype.name.startswith(("bfloat16", "float8"))
@@ -4189,6 +5037,7 @@ INTEGERS_OR_TEXT = "give whole numbers as integers, others as text"
 EMPTY_ID = "the id of a document is empty text; leave it out"
 SURROGATE = re.compile("[\ud800-\udfff]")  # the replacement of a byte that is not UTF-8
 FEW_IDS = 1 << 9  # with fewer rows, numbering ids one by one is faster than Arrow
+FEW_ROWS = 1 << 13  # encoding all of their ids is faster than to look where these change
 PROBE = 1 << 10  # rows sampled to see whether equal ids are adjacent, or whether inputs share ids
 THREADED = 1 << 20  # with more rows, several threads share the work
 RowNumbers = NDArray[np.int64]
@@ -4209,16 +5058,27 @@ def once(kind: str) -> str:
     return f"give it once for a query, or {best}"
 
 
+class NoIdError(InputError):
+    """A row has no id: the first of some rows without one, among all rows of a column."""
+
+    def __init__(self, argument: str, row: int, lacking: int, rows: int) -> None:
+        hint = f"give each row an id{filled_down(lacking, rows)}"
+        super().__init__(f"row {row} is empty; {hint}", argument)
+        self.row = row
+        self.have_none = lacking == rows
+
+
 def filled_down(lacking: int, rows: int) -> str:
     """Return what an error adds about rows without ids, if these are most, as in merged cells.
 
-    >>> print(InputError(f"has no query{filled_down(7, 10)}"))
-    has no query; if one stands for the rows below it, write it into each, as ffill() of its column
+    >>> print(InputError(f"give each an id{filled_down(7, 10)}"))
+    give each an id; if one stands for the rows below it, write it into each, as ffill() of its \
+column, and leave out totals
     """
     if lacking < 2 or 2 * lacking <= rows:
         return ""
-    call = mark("pandas", said="as ffill() of its column", before=", ")
-    return f"; if one stands for the rows below it, write it into each{call}"
+    call = mark("pandas", said="as ffill() of its column", before=", ", after=",")
+    return f"; if one stands for the rows below it, write it into each{call} and leave out totals"
 
 
 # Kinds
@@ -4234,14 +5094,14 @@ def id_kind(kind: "type | pa.DataType") -> str:
         return ARROW_IDS.get(kind.id, "")
     if kind in USUAL:
         return USUAL[kind]
-    # These would pass for integers and times.
-    if issubclass(kind, (bool, np.timedelta64)) or kind.__name__ == "NaTType":
+    if kind.__name__ == "NaTType":  # of pandas, which passes for a time
         return ""
     return next((name for name, kinds in PYTHON_IDS.items() if issubclass(kind, kinds)), "")
 
 
 USUAL = {str: "text", int: "integers", float: ""}  # types of nearly all values
-PYTHON_IDS: dict[str, type] = {
+PYTHON_IDS: dict[str, type | tuple[type, ...]] = {
+    "": (bool, np.timedelta64),  # which pass for integers
     "text": str,
     "integers": Integral,
     "bytes": bytes,
@@ -4347,14 +5207,17 @@ def encode_ids(argument: str, values: Any) -> tuple[RowNumbers, pa.Array]:
 
 def read_ids(argument: str, values: Any) -> Ids:
     """Return the ids of rows."""
-    if isinstance(values, (list, tuple)):
-        few = _few(values)
-        if few is not None:
-            return few
+    if isinstance(values, (list, tuple)) and len(values) <= FEW_IDS:
+        # Integers may be beyond int64, and UTF-8 may not encode the text.
+        with suppress(OverflowError, UnicodeError):
+            if set(map(type, values)) in ({str}, {int}) and "" not in values:
+                return _numbered(values)
     ids = _checked_ids(argument, values)
     if pa.types.is_string_view(ids.type):  # Arrow 21 compares no views
         ids = ids.cast(pa.large_string())
-    return _encoded(ids)
+    encoded = _encoded(ids)
+    _refuse_empty_text(argument, encoded.distinct, encoded.codes)
+    return encoded
 
 
 def id_column(argument: str, values: Any) -> pa.ChunkedArray:
@@ -4373,25 +5236,30 @@ def id_column(argument: str, values: Any) -> pa.ChunkedArray:
     return pa.chunked_array([ids])
 
 
-def _refuse_empty_text(argument: str, ids: "pa.Array | pa.ChunkedArray") -> None:
-    """Raise an error for a row whose id is empty text."""
+def _refuse_empty_text(
+    argument: str, ids: "pa.Array | pa.ChunkedArray", codes: Any = slice(None)
+) -> None:
+    """Raise an error for a row whose id is empty text; `codes` are the indices of the rows."""
     if id_kind(ids.type) != "text":
         return
-    lengths = pc.binary_length(ids).to_numpy()
+    lengths = pc.binary_length(ids).to_numpy(zero_copy_only=False)
     if not lengths.all():
-        raise InputError(f"row {lengths.argmin()} is empty; give each row an id", argument)
+        raise _no_id(argument, lengths[codes] == 0)
+
+
+def _no_id(argument: str, is_empty: Mask) -> NoIdError:
+    """Return the error for rows without an id, by a mask."""
+    return NoIdError(argument, int(is_empty.argmax()), int(is_empty.sum()), len(is_empty))
 
 
 def _checked_ids(argument: str, values: Any) -> "pa.Array | pa.ChunkedArray":
     """Return ids as an Arrow column without nulls and other values."""
     ids = _arrow_column(argument, values)
-    if pa.types.is_dictionary(ids.type) and id_kind(ids.type.value_type):
+    if pa.types.is_dictionary(ids.type):
         ids = decoded(ids)
     kind = id_kind(ids.type)
     if ids.null_count:
-        row = int(np.flatnonzero(ids.is_null())[0])
-        hint = f"give each row an id{filled_down(ids.null_count, len(ids))}"
-        raise InputError(f"row {row} is None; {hint}", argument)
+        raise _no_id(argument, np.asarray(ids.is_null()))
     if len(ids) and not kind:
         given = shown(str(ids.type))[1:-1]
         problem = f"{mark(argument)} must be integers or strings, one per row"
@@ -4401,23 +5269,17 @@ def _checked_ids(argument: str, values: Any) -> "pa.Array | pa.ChunkedArray":
     return ids
 
 
-def _few(values: Sequence[Any]) -> Ids | None:
-    """Read a few ids that are all text or all integers; return None for others."""
-    if not 0 < len(values) <= FEW_IDS or set(map(type, values)) not in ({str}, {int}):
-        return None
+def _numbered(values: Sequence[Any]) -> Ids:
+    """Return the ids of a few rows that are all text or all integers."""
     index: dict[Any, int] = {}
     code = [index.setdefault(value, len(index)) for value in values]
-    try:
-        return Ids(pa.array(list(index)), np.array(code))
-    except (OverflowError, UnicodeError):
-        # Integers are beyond int64, or UTF-8 cannot encode the text.
-        return None
+    return Ids(pa.array(list(index)), np.array(code))
 
 
 def _encoded(ids: "pa.Array | pa.ChunkedArray") -> Ids:
     """Encode the ids of all rows, or of the first rows of runs if equal ids are adjacent."""
     # Rows are mostly sorted by query; then it is faster to look only at where the id changes.
-    if len(ids) and len(_heads(ids[:PROBE])) <= min(len(ids), PROBE) // 4:
+    if len(ids) > FEW_ROWS and len(_heads(ids[:PROBE])) <= min(len(ids), PROBE) // 4:
         heads = _heads(ids)
         runs = _encoded(ids.take(pa.array(heads)))
         lengths = np.diff(np.append(heads, len(ids)))
@@ -4504,10 +5366,9 @@ def _arrow_array(argument: str, ids: Any) -> "pa.Array | pa.ChunkedArray":
         hint = "decode ids in their own encoding, without errors='surrogateescape'"
         raise InputError(f"{must}; {problem}; {hint}") from None
     except (pa.ArrowException, OverflowError, TypeError, UnicodeError) as error:
-        is_nan = [value != value for value in ids]
-        if any(is_nan):
-            problem = f"row {is_nan.index(True)} is empty; give each row an id"
-            raise InputError(problem, argument) from None
+        is_nan = np.array([value != value for value in ids])
+        if is_nan.any():
+            raise _no_id(argument, is_nan) from None
         must = f"{mark(argument)} must be all text or all integers of at most 64 bits"
         examples = _examples(ids, type)
         given = in_short(error) if len(examples) == 1 else " and ".join(examples[:2])
@@ -4620,6 +5481,10 @@ def ordinals(ids: "pa.Array | pa.ChunkedArray") -> RowNumbers:
 
 # ndcg/inputs/rankings.py: The input of the kernel: relevances and scores, query after query, and the names of queries.
 
+# What a warning says to do if no document was both retrieved and judged.
+SAME_IDS = "check that both sides have the same ids"
+
+
 class Rankings(NamedTuple):
     """Queries and their documents, as the arrays that the kernel accepts."""
 
@@ -4731,8 +5596,10 @@ class Rankings(NamedTuple):
         self._refuse_scores(~(self.score > -np.inf), problem)
         return self._replace(score=negated(self.score))
 
-    def with_gains(self, labels: Labels) -> "Rankings":
+    def with_gains(self, labels: Labels | None) -> "Rankings":
         """Return the same documents with the gain of their label as relevance, 0 if not judged."""
+        if labels is None:
+            return self
         gains = labels.gains_of(self.relevance)
         unknown = in_both(np.isnan(gains), self.judged)
         if unknown.any():
@@ -4846,8 +5713,7 @@ class Rankings(NamedTuple):
         first_judged = self._place_of(int(judged.argmax()))
         problem = "no document was both retrieved and judged"
         both = f"first retrieved: {first_retrieved}; first judged: {first_judged}"
-        hint = "check that both sides have the same ids"
-        return self._replace(unmatched=f"{problem}; {both}; {hint}")
+        return self._replace(unmatched=f"{problem}; {both}; {SAME_IDS}")
 
     def _if_all_are_excluded(self, counts: NDArray[np.int64], exclude_from: str) -> str:
         """Return the warning that all judged documents are excluded; empty if some are left.
@@ -5032,6 +5898,11 @@ class Evidence(NamedTuple):
         """Whether these are the values of the queries."""
         return False
 
+    @property
+    def is_single(self) -> bool:
+        """Whether it is one score."""
+        return len(self.scores) == 1
+
     def near(self, values: Floats) -> Mask:
         """Return which values match."""
         is_near = np.abs(values - self.scores) <= self.tolerance
@@ -5079,6 +5950,11 @@ class EvidenceByQuery(Evidence):
     def by_query(self) -> bool:
         """That these are the values of the queries."""
         return True
+
+    @property
+    def is_single(self) -> bool:
+        """That this is no score, even if there is one query."""
+        return False
 
     def shares(self) -> Floats:
         """Return the shares of the values that tell something."""
@@ -5226,805 +6102,6 @@ def _chance_of_as_many(seen: int, drawn: int, having: int, total: int) -> float:
         log_ways_to_draw = log_ways(having, count) + log_ways(lacking, drawn - count)
         probabilities.append(math.exp(log_ways_to_draw - log_samples))
     return math.fsum(probabilities)
-
-
-# ndcg/inputs/fields.py: The names of fields: the standard ones, and what `fields=` names.
-
-ROLES = ("query", "document", "score", "relevance")
-# The role of the value of a document, by side.
-VALUE = {"run": "score", "qrels": "relevance", "exclude": ""}
-
-# The standard names of a role, in groups: a name of a later group counts only if there is none
-# of an earlier one. Where a group has two names of one side, nothing tells which is meant.
-Groups = tuple[tuple[str, ...], ...]
-Keys = tuple[str, ...]
-# fmt: off
-QUERY: Groups = (
-    ("query_id", "qid", "topic_id", "question_id", "user_id", "customer_id", "session_id"),
-    ("query", "topic", "question", "user", "uid"),
-)
-QUERY_OF_LISTS: Groups = (*QUERY, ("id",))  # of an object that holds the documents of a query
-DOCUMENT: Groups = (
-    ("document_id", "doc_id", "docno", "corpus_id", "pid", "passage_id", "chunk_id", "article_id",
-     "item_id", "iid", "movie_id", "product_id"),
-    ("document", "item"),
-)
-DOCUMENT_OF_HITS: Groups = (
-    DOCUMENT[0], (*DOCUMENT[1], "id", "node_id", "uuid", "object_id", "file_id"),
-)
-LISTS_OF_IDS: Mapping[str, Groups] = {
-    "run": (("retrieved_ids", "retrieved_doc_ids", "retrieved_context_ids"),
-            ("ids", "doc_ids", "document_ids", "item_ids")),
-    "qrels": (("relevant_ids", "relevant_doc_ids", "ground_truth_doc_ids", "expected_ids",
-               "gold_doc_ids", "reference_context_ids"),
-              ("ids", "doc_ids", "document_ids", "item_ids")),
-    "exclude": (("ids", "doc_ids", "document_ids", "item_ids"),),
-}
-SCORE: Groups = (
-    ("score", "prediction", "est", "sim", "similarity", "relevance_score", "certainty",
-     "_rankingscore", "@search.score", "@search.rerankerscore", "rerank_score", "reranker_score",
-     "final_score"),
-)
-DISTANCES = ("distance", "dist", "loss")  # scores if `score_order` says which is best
-LOWEST_FIRST = ("rank", "position", *DISTANCES)  # scores if the lowest is best
-RELEVANCE: Groups = (
-    ("relevance", "rel", "reference", "label", "grade", "judgment", "judgement", "verdict",
-     "relevance_label", "relevance_grade", "rating", "r_ui", "relevant", "is_relevant",
-     "has_answer"),
-    ("weight", "score"),  # of a model unless they stand alone beside the ids, as in BEIR
-)
-LISTS_OF_VALUES: Mapping[str, Groups] = {
-    "run": (("scores", "similarities"),),
-    "qrels": (("relevances", "relevance", "labels", "ratings", "grades", "judgments",
-               "relevance_scores"),),
-}
-LOWEST_FIRST_LISTS = ("ranks", "distances")
-# The names of scores, of what is a score in ascending order, and if `score_order` is given at all.
-SCORES = (*SCORE, LOWEST_FIRST, DISTANCES)
-SCORES_IN_LISTS = (*LISTS_OF_VALUES["run"], LOWEST_FIRST_LISTS, LOWEST_FIRST_LISTS[1:])
-# fmt: on
-USERS = ("user_id", "customer_id", "session_id", "user", "uid")  # who may have several queries
-ASKED = ("query", "topic", "question")  # what they ask
-NAMES_OF_RANKS = re.compile(
-    r"(?:^|[ _-])(rank|position|pos|slot|order|row[ _-]?number)s?$", re.IGNORECASE
-)
-NAMES_OF_DISTANCES = re.compile(
-    r"(?:^|[ _-])(distance|dist|loss|nll|perplexity|cost)(?:e?s)?$", re.IGNORECASE
-)
-START_OF_WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-RECBOLE = re.compile(r":(token|float)(_seq)?$")  # the types that RecBole writes after names
-
-# The names that pandas writes for the numbers of rows.
-ROW_NUMBER = re.compile(r"(Unnamed: \d+)?|__index_level_\d+__")
-DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*(\.[0-9]{3})*,[0-9]+(?:e[+-]?[0-9]+)?", re.IGNORECASE)
-# A number in a path, as in the names of a list that was flattened: "documents.0.id".
-NUMBER_IN_PATH = re.compile(r"(?<=\.)[0-9]+(?=\.)")
-MOST_FIELDS = 100  # a mapping with more keys is of queries or documents
-MOST_LISTED = 30  # fields in an error
-_EXAMPLE = ShortRepr()
-_EXAMPLE.maxstring = _EXAMPLE.maxother = _EXAMPLE.maxlong = 30
-_EXAMPLE.maxlist = _EXAMPLE.maxtuple = _EXAMPLE.maxdict = _EXAMPLE.maxset = 2
-_EXAMPLE.maxlevel = 2
-
-
-# Spelling
-
-
-@lru_cache(1 << 12)
-def plain_name(name: Any) -> str:
-    """Return a name in the spelling in which names are compared; empty if it is no text.
-
-    >>> plain_name("Query-ID"), plain_name("_id"), plain_name("query_id:token"), plain_name(0)
-    ('queryid', 'id', 'queryid', '')
-    """
-    if not isinstance(name, str):
-        return ""
-    return RECBOLE.sub("", name.strip()).lower().replace("_", "").replace("-", "").replace(" ", "")
-
-
-@cache
-def plain_names(*groups: tuple[str, ...]) -> frozenset[str]:
-    """Return the names of groups in the spelling in which names are compared."""
-    return frozenset(map(plain_name, chain(*groups)))
-
-
-def spelled(names: Iterable[Any], standard: Iterable[str]) -> list[Any]:
-    """Return the names that are one of the standard names, in the order of these.
-
-    >>> spelled(["docId", "Query-ID", "score"], ["query_id", "doc_id"])
-    ['Query-ID', 'docId']
-    """
-    # Of two names of one spelling, the first counts.
-    by_spelling = {plain_name(name): name for name in reversed(list(names))}
-    spellings = dict.fromkeys(map(plain_name, standard))
-    return [by_spelling[spelling] for spelling in spellings if spelling in by_spelling]
-
-
-def refuse_repeated_names(names: Iterable[Any]) -> None:
-    """Raise an error for two columns of one name."""
-    for name, count in Counter(names).items():
-        said, hint = shown(name), "give each a name of its own"
-        if name == "":  # as in a sheet
-            said = "without a name"
-            hint = "delete those that are empty, and a title above the names"
-        if count > 1:
-            raise InputError(f"has {count} columns {said}; {hint}")
-
-
-def says_lowest_first(name: Any, pattern: re.Pattern[str] = NAMES_OF_DISTANCES) -> bool:
-    """Return whether the last word of a name says that the lowest score is best.
-
-    >>> [says_lowest_first(name) for name in ("cosineDistance", "distances", "distance_score")]
-    [True, True, False]
-    """
-    if not isinstance(name, str):
-        return False
-    last = RECBOLE.sub("", name.strip()).rpartition(".")[2]
-    return pattern.search(START_OF_WORD.sub("_", last)) is not None
-
-
-def is_lowest_first(name: Any) -> bool:
-    """Return whether the name of scores says that the lowest is best, or that they are ranks."""
-    # Lists are called "ranks", in the plural.
-    return says_lowest_first(name) or plain_name(name).removesuffix("s") in LOWEST_FIRST
-
-
-def refuse_lowest_first(name: Any, argument: str = "", noun: str = "column") -> None:
-    """Raise an error for scores whose name says that the lowest is best, such as "distance".
-
-    Args:
-        name: the name of the scores, if nobody said which score is best.
-        argument: the argument that has them.
-        noun: what has this name.
-    """
-    if is_lowest_first(name):
-        problem = f"the {noun} {name!r} is best where it is lowest"
-        highest = f"{mark('score_order', 'descending')} if the highest is best"
-        hint = f"give {mark('score_order', 'ascending')}, or {highest}"
-        raise InputError(problem, argument, hint=hint)
-
-
-def column_of_ranks(
-    columns: Iterable[Any], chosen: Mapping[str, Any], names: "Names"
-) -> dict[str, Any]:
-    """Return the only column of ranks of a run, apart from its scores, under "rank", if any.
-
-    Beside scores, positions may be others, as those that users of a log saw. Without scores the
-    order of rows counts, which any name of a rank may contradict, even that of the document.
-    """
-    if names.kind != "run":
-        return {}
-    if "score" in chosen:
-        left = fields_without_role(columns, chosen)
-        ranks = [name for name in left if plain_name(name) == "rank"]
-    else:
-        ranks = [name for name in columns if says_lowest_first(name, NAMES_OF_RANKS)]
-    return {"rank": ranks[0]} if len(ranks) == 1 else {}
-
-
-def fields_without_role(fields: Iterable[Any], chosen: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the fields that are not read, without the row numbers of pandas.
-
-    >>> fields_without_role(["qid", "docid", "score", "system"], {"query": "qid", "score": "score"})
-    ('docid', 'system')
-    """
-    roles = set(chosen.values())
-    left = [str(field) for field in fields if field not in roles]
-    return tuple(field for field in left if not ROW_NUMBER.fullmatch(field))
-
-
-def instead_of_relevance(kind: str, fields: Mapping[str, Any], others: Sequence[str]) -> str:
-    """Return what an error says about text that was read as relevances, beside other fields.
-
-    >>> print(InputError(instead_of_relevance("qrels", {"relevance": "reference"}, ["verdicts"])))
-    ; the relevance is 'reference', and fields={'relevance': '...'} names another of 'verdicts'
-    """
-    if kind != "qrels" or not others:
-        return ""
-    return f"; the relevance is {shown(fields['relevance'])}{or_another('relevance', others)}"
-
-
-def or_another(role: str, others: Sequence[str]) -> str:
-    """Return what an error says about fields that may have a role in place of another, if any."""
-    if not others:
-        return ""
-    call = mark("fields", {role: "..."})
-    return f", and {call} names another of {brief(map(shown, others), ', ')}"
-
-
-# The argument `fields`
-
-
-class Field(NamedTuple):
-    """A field of objects, or a column of a table."""
-
-    keys: Keys  # the names that lead to it from an object; of a column its name
-    example: Any = None
-    lists: tuple[int, ...] = ()  # after how many of these keys there is a list of objects
-    has_fields: bool = False  # whether it leads to objects, whose fields have longer paths
-
-    @property
-    def list_path(self) -> Keys:
-        """The path to the innermost list of objects that holds the field."""
-        return self.keys[: self.lists[-1]] if self.lists else ()
-
-
-class Fields(dict[Any, Field]):
-    """The fields of a side, by their names or paths."""
-
-    are_columns = False  # of a table, which may hold no row
-
-    @cached_property
-    def names(self) -> dict[Any, str]:
-        """The last names on their paths, in the spelling in which names are compared."""
-        return {path: plain_name(field.keys[-1]) for path, field in self.items()}
-
-    def tells(self, path: Any) -> bool:
-        """Return whether a field tells its role, as one of objects that is always null does not."""
-        return self.are_columns or self[path].example is not None
-
-    @cached_property
-    def leaves(self) -> "Fields":
-        """The fields that hold no fields themselves."""
-        return Fields((path, field) for path, field in self.items() if not field.has_fields)
-
-    @property
-    def outside_lists(self) -> "Fields":
-        """The fields that no list of objects holds."""
-        return Fields((path, field) for path, field in self.items() if not field.lists)
-
-    def among(self, paths: Iterable[Any]) -> "Fields":
-        """Return the fields at some paths."""
-        return Fields((path, self[path]) for path in paths)
-
-
-def columns_as_fields(examples: Mapping[Any, Any]) -> Fields:
-    """Return the columns of a table, of which examples are given, without the row numbers."""
-    fields = Fields()
-    fields.are_columns = True
-    for name, cell in examples.items():
-        if not ROW_NUMBER.fullmatch(str(name)):
-            fields[name] = Field((name,), cell)
-    return fields
-
-
-class Given(NamedTuple):
-    """The name or the path that `fields` gives for a role; None if there is no such field."""
-
-    name: str | None
-    is_shared: bool  # one name for both sides, of which one may lack it
-
-
-def check_fields(fields: Any) -> dict[str, tuple[str | None, str | None]]:
-    """Return `fields` as the names of every role in the run and in the references.
-
-    >>> check_fields({"document": ("docno", "pid"), "relevance": None})
-    {'document': ('docno', 'pid'), 'relevance': (None, None)}
-
-    Raises:
-        ValueError: it is no mapping, a role is unknown, or a name is no text.
-    """
-    if fields is None:
-        return {}
-    if not isinstance(fields, Mapping):
-        roles = ", ".join(ROLES)
-        raise ValueError(f"fields must map {roles} to names of fields; got {shown(fields)}")
-    pairs: dict[str, tuple[str | None, str | None]] = {}
-    for role, name in fields.items():
-        if role not in ROLES:
-            known = ", ".join(ROLES)
-            raise ValueError(f"fields: {shown(role)} is not a field; the fields are {known}")
-        pairs[role] = _pair(role, name)
-    return pairs
-
-
-def _pair(role: str, name: Any) -> tuple[str | None, str | None]:
-    """Return the names of a role in the run and in the references."""
-    must_be = "must be the name of a field"
-    pair: Sequence[Any] = (name, name)
-    if role in ("query", "document"):
-        must_be += ", a pair of names (in the run, in the qrels)"
-        if isinstance(name, (list, tuple)):
-            pair = name
-    place = f"{mark('fields', after=': ')}{mark(role)}"
-    if len(pair) != 2 or not all(map(_is_name_or_none, pair)):
-        raise InputError(f"{place} {must_be} or None; got {shown(name)}")
-    if role == "document" and None in pair:
-        problem = "must be the name of a field, since each document has an id; got None"
-        raise InputError(f"{place} {problem}")
-    return pair[0], pair[1]
-
-
-def _is_name_or_none(name: Any) -> bool:
-    return name is None or (isinstance(name, str) and name != "")
-
-
-def with_names_of_columns(fields: Any, **arguments: Any) -> Any:
-    """Return `fields` with the names that other arguments give, such as `query_ids="reader"`."""
-    named = {role: name for role, name in arguments.items() if isinstance(name, str)}
-    if not isinstance(fields, (Mapping, NoneType)):
-        return fields
-    return {**named, **(fields or {})}
-
-
-# The names of one side
-
-
-def examples_of_names(names: "Names") -> str:
-    """Return what advice says about the names of columns, of which it cannot know the third.
-
-    >>> print(InputError(examples_of_names(standard_names("run"))))
-    such as query_id, doc_id, and score, or rank or distance with score_order="ascending"
-    """
-    ranks = f"rank or distance with {mark('score_order', 'ascending')}"
-    examples = {
-        "run": f"query_id, doc_id, and score, or {ranks}",
-        "qrels": "query_id, doc_id and relevance",
-        "exclude": "query_id and doc_id",
-    }
-    return f"such as {examples[names.kind]}"
-
-
-class Names(NamedTuple):
-    """The names that the fields of one side may have, and how its documents are read."""
-
-    kind: str  # "run", "qrels" or "exclude"
-    value: str  # the role of the value of a document; empty for documents to exclude
-    given: Mapping[str, Given] = {}  # what `fields` gives, by role
-    has_query_ids: bool = False  # whether `query_ids` names the queries of objects
-    takes_query_ids: bool = False  # whether `query_ids` may be given, as beside objects in memory
-    ascending: bool = False  # whether the lowest score is best
-    is_order_given: bool = False  # whether `score_order` says which score is best
-    labels: Labels | None = None  # what the relevances may be in place of numbers
-    # of a document that a run lists several times, its best row is kept, the first or the last of
-    # equal scores; None: an error
-    keep: str | None = None
-
-    def name(self, role: str) -> str | None:
-        """Return the name that `fields` gives for a role; None if it gives none."""
-        return self.given[role].name if role in self.given else None
-
-    @property
-    def given_names(self) -> list[str]:
-        """The names that `fields` gives, one per role that has one."""
-        return [given.name for given in self.given.values() if given.name is not None]
-
-    def written(self, role: str) -> Any:
-        """Return what an error writes for a name: a pair if the other side may have that given."""
-        is_shared = role in self.given and self.given[role].is_shared
-        return ("...", "...") if is_shared else "..."
-
-    def says_none(self, role: str) -> bool:
-        """Return whether `fields` says that no field has a role."""
-        return role in self.given and self.given[role].name is None
-
-    @property
-    def has_no_query(self) -> bool:
-        """Whether `fields` says that no field names the query, whose position does."""
-        return self.says_none("query")
-
-    @property
-    def has_no_value(self) -> bool:
-        """Whether documents have no value: `fields` says so, or they are to be excluded."""
-        return not self.value or self.says_none(self.value)
-
-    @property
-    def way_without_query(self) -> str:
-        """How to name queries if no field does, as an error says it."""
-        if self.takes_query_ids:
-            return mark("query_ids", said="query_ids=[...]")
-        return "JSON of the form {query: object}"
-
-    def refuse_unknown_order(self, name: Any, noun: str = "column") -> None:
-        """Raise an error for scores that may be best where they are lowest, if nobody said so."""
-        if not self.is_order_given:
-            refuse_lowest_first(name, noun=noun)
-
-    def beside_query_ids(self, has_query_ids: bool) -> "Names":
-        """Return the names where `query_ids` may be given, and is or is not."""
-        return self._replace(has_query_ids=has_query_ids, takes_query_ids=True)
-
-    def without_value(self) -> "Names":
-        """Return the names for documents whose values are given beside them."""
-        return self._replace(given={**self.given, self.value: Given(None, is_shared=False)})
-
-    def values(self, number_beside: int) -> Groups:
-        """Return the standard names of a value, where so many fields stand beside the id."""
-        if self.kind == "run":
-            return self._scores(*SCORES)
-        return RELEVANCE if number_beside == 1 else RELEVANCE[:1]
-
-    @property
-    def values_in_lists(self) -> Groups:
-        """The standard names of lists of values."""
-        if self.kind == "run":
-            return self._scores(*SCORES_IN_LISTS)
-        return LISTS_OF_VALUES["qrels"]
-
-    def _scores(self, scores: Keys, lowest_first: Keys, distances: Keys) -> Groups:
-        """Return the names that are scores in the order that `score_order` says."""
-        if self.ascending:
-            return ((*lowest_first, *scores),)
-        if self.is_order_given:
-            return (scores, distances)  # Milvus calls a similarity a distance
-        return (scores,)
-
-    def candidates(self, role: str, fields: Fields, standard: Groups) -> list[Any]:
-        """Return the fields that could have a role: what `fields` names, or standard ones."""
-        if role in self.given:
-            name, is_shared = self.given[role]
-            if name is None:
-                return []
-            named = _called(name, fields)
-            # One name for both sides may be that of the other side alone.
-            if named or not is_shared:
-                return named
-        for group in standard:
-            present = _in_group(group, fields, self.given_names)
-            if present:
-                return [*present, *_asked_by_users(present, fields)]
-        return []
-
-
-def _in_group(group: tuple[str, ...], fields: Fields, taken: Sequence[str]) -> list[Any]:
-    """Return the fields with one of some standard names that are not taken for another role."""
-    called = fields_called(plain_names(group), fields)
-    return [path for path in called if path not in taken and fields.tells(path)]
-
-
-def _called(name: str, fields: Fields) -> list[Any]:
-    """Return the field with this name or path; without one, the fields whose path it ends."""
-    if name in fields:
-        return [name]
-    if "." in name:
-        return [path for path in fields if str(path).endswith(f".{name}")]
-    return fields_called([plain_name(name)], fields)
-
-
-def fields_called(names: Collection[str], fields: Fields) -> list[Any]:
-    """Return the fields with one of some names, which are spelled as `plain_name` does."""
-    return [path for path, name in fields.names.items() if name in names]
-
-
-def _asked_by_users(present: Sequence[Any], fields: Fields) -> list[Any]:
-    """Return the fields of what users ask beside fields of users alone: nothing tells which."""
-    if not plain_names(USERS).issuperset(map(fields.names.get, present)):
-        return []
-    return [path for path in fields_called(ASKED, fields) if path not in present]
-
-
-@cache
-def standard_names(kind: str, score_order: str | None = None) -> Names:
-    """Return the names of one side if `fields` gives none."""
-    names = Names(kind, VALUE[kind])
-    if kind != "run":
-        return names
-    is_given = score_order is not None
-    return names._replace(ascending=score_order == "ascending", is_order_given=is_given)
-
-
-def names_of_side(
-    kind: str,
-    fields: Any = None,
-    score_order: str | None = None,
-    labels: Labels | None = None,
-    keep: str | None = None,
-) -> Names:
-    """Return the names that the fields of one side may have.
-
-    The order of scores is None if nobody said which one is best; then it is the highest.
-    """
-    names = standard_names(kind, score_order)
-    if kind == "qrels":
-        names = names._replace(labels=labels)
-    elif kind == "run":
-        names = names._replace(keep=keep)
-    given = {}
-    for role, (in_run, in_qrels) in check_fields(fields).items():
-        if role not in ("query", "document", names.value):
-            continue  # the value of the other side, which may be a field of this one too
-        # A pair says what each side has, but documents to exclude may have standard names too.
-        is_pair = kind != "exclude" and isinstance(fields[role], (list, tuple))
-        is_shared = role != names.value and not is_pair
-        given[role] = Given(in_run if kind == "run" else in_qrels, is_shared)
-    return names._replace(given=given)
-
-
-PLAIN_RELEVANCES = plain_names(RELEVANCE[0])
-PLAIN_SCORES = plain_names(SCORE[0])
-# The standard names of the roles, as `plain_name` writes them.
-_NAMES_OF_ROLES = [
-    plain_names(*QUERY),
-    plain_names(*DOCUMENT_OF_HITS),
-    plain_names(*SCORE, *RELEVANCE),
-]
-
-
-def are_names_of_fields(names: Iterable[Any]) -> bool:
-    """Return whether names are of fields, not of queries or documents: two roles have one.
-
-    >>> are_names_of_fields(["query_id", "docno", "x"]), are_names_of_fields(["query", "apple"])
-    (True, False)
-    """
-    present = set(map(plain_name, names))
-    roles = [standard for standard in _NAMES_OF_ROLES if not present.isdisjoint(standard)]
-    return len(roles) >= 2
-
-
-def may_be_fields(keys: Mapping[Any, Any]) -> bool:
-    """Return whether the keys of a mapping are names of fields, and no queries or documents."""
-    # To spell many ids would take long, and no object has so many fields.
-    return 1 < len(keys) < MOST_FIELDS and are_names_of_fields(keys)
-
-
-# Choosing, and the error of a choice that is not clear
-
-
-class UnknownFieldError(InputError):
-    """No field, or more than one, could have a role.
-
-    Args:
-        problems: what is not clear, in sentences.
-        written: what the error writes for the names of the roles that are not clear.
-        chosen: the fields of the roles that are clear.
-        there: what has the fields.
-        fields: all fields there.
-        ways: what else to do than to name a field, in sentences.
-    """
-
-    def __init__(
-        self,
-        problems: Sequence[str],
-        written: Mapping[str, Any],
-        chosen: Mapping[str, Any],
-        there: str,
-        fields: Fields,
-        ways: Sequence[str] = (),
-    ) -> None:
-        super().__init__("")
-        self.problems, self.written, self.chosen = problems, dict(written), chosen
-        self.examples = {path: field.example for path, field in fields.items()}
-        self.fields = f"{there} {listed_fields(self.examples)}"
-        self.have_lists = any(field.lists for field in fields.values())
-        self.ways: list[str] = []
-        self.add(*ways)
-
-    def add(self, *ways: str) -> None:
-        """Add what else to do, and write the message."""
-        self.ways += ways
-        write = fields_to_write(self.written, self.ways)
-        self.problem = f"{self.unclear}; {self.fields}; {write}"
-
-    @property
-    def roles(self) -> list[str]:
-        """The roles that are not clear."""
-        return list(self.written)
-
-    @property
-    def unclear(self) -> str:
-        """What is not clear, and what would be read of the rest."""
-        clear = [f"the {role} is {shown(field)}" for role, field in self.chosen.items()]
-        return "; ".join([*self.problems, *clear])
-
-
-def chosen_fields(
-    candidates: Mapping[str, Sequence[Any]], names: Names, fields: Fields, there: str
-) -> dict[str, Any]:
-    """Return the fields of the roles, among their candidates.
-
-    A role that has no field, as `fields` says, is left out. `there` is what has the fields, as an
-    error says it.
-
-    Raises:
-        UnknownFieldError: a role has no candidate, or more than one.
-        InputError: the document is one of a list that was flattened into fields.
-    """
-    chosen: dict[str, Any] = {}
-    unclear: dict[str, Sequence[Any]] = {}
-    for role, possible in candidates.items():
-        if len(possible) == 1:
-            chosen[role] = possible[0]
-        elif not names.says_none(role):
-            unclear[role] = possible
-    _refuse_one_of_flattened(chosen.get("document"), fields)
-    if unclear:
-        problems = _problems(unclear, names, fields)
-        written = {role: names.written(role) for role in unclear}
-        ways = _other_ways(unclear, names, fields)
-        ways += [*_decimal_comma(fields), *_word(chosen, names, fields)]
-        if names.kind == "exclude":
-            written = {}  # since `fields` names those of the sides
-            by_query = mark("pandas", said="{query: ids}", before=", or give ")
-            ways = [f"rename its columns to user_id and item_id{by_query}"]
-        raise UnknownFieldError(problems, written, chosen, there, fields, ways)
-    # A score that is the relevance too would make every ranking ideal.
-    twice = [role for role, field in chosen.items() if list(chosen.values()).count(field) > 1]
-    if twice:
-        problem = f"one field is named twice, {shown(chosen[twice[0]])}"
-        raise UnknownFieldError([problem], dict.fromkeys(twice, "..."), {}, there, fields)
-    return chosen
-
-
-def _refuse_one_of_flattened(document: Any, fields: Fields) -> None:
-    """Raise an error for a field such as `documents.0.id` beside `documents.1.id`."""
-    pattern = NUMBER_IN_PATH.sub("*", str(document))
-    for other in map(str, fields):
-        if other != document and NUMBER_IN_PATH.sub("*", other) == pattern:
-            problem = f"{shown(document)} is one document of a list that was flattened into fields"
-            hint = f"make one list of it, {shown(other)} and so on, {{query: [...]}}"
-            raise InputError(f"{problem}; {hint}")
-
-
-def _problems(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fields) -> list[str]:
-    """Return what is not clear, in sentences."""
-    problems = []
-    lacking = []
-    for role, possible in unclear.items():
-        name = names.name(role)
-        if possible and (name is None or _called(name, fields)):
-            several = brief(map(shown, possible), ", ")
-            problems.append(f"several fields could be the {role}: {several}")
-        elif name is None:
-            lacking.append(role)
-        else:
-            problems.append(f"no field called {shown(name)} could be the {role}")
-    if lacking:
-        *first, last = lacking
-        listed = " or ".join(filter(None, [", ".join(first), last]))
-        problems.append(f"no {listed} under a standard name")
-    return problems
-
-
-def _other_ways(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fields) -> list[str]:
-    """Return what else to do than to name the fields of roles, in sentences."""
-    lowest = [path for path, field in fields.items() if is_lowest_first(field.keys[-1])]
-    if not lowest or "score" not in unclear or names.is_order_given:
-        return []
-    call = f"{mark('fields', {'score': lowest[0]})} and {mark('score_order', 'ascending')}"
-    return [f"to rank by {shown(lowest[0])}, the lowest first, give {call}"]
-
-
-def _decimal_comma(fields: Fields) -> list[str]:
-    """Return what an error says about the first number with a comma for decimals, if any."""
-    texts = [field.example for field in fields.values() if isinstance(field.example, str)]
-    numbers = list(filter(DECIMAL_COMMA.fullmatch, texts))[:1]
-    return [f"if {text!r} has a comma for decimals, write a point" for text in numbers]
-
-
-def _word(chosen: Mapping[str, Any], names: Names, fields: Fields) -> list[str]:
-    """Return what an error says about a word as a relevance, which would be refused next."""
-    word = fields[chosen["relevance"]].example if "relevance" in chosen else None
-    if names.labels is not None or not isinstance(word, str):
-        return []
-    is_number = label_of(word) != word.strip() or DECIMAL_COMMA.fullmatch(word)
-    if is_number or not 0 < len(word.strip()) <= LONGEST_LABEL:
-        return []
-    return [f"{shown(word)} is not a number; {instead_of_text(word, ['...'])}"]
-
-
-def fields_to_write(names: Mapping[str, Any], ways: Sequence[str]) -> str:
-    """Return what an error says to write for roles that are not clear, or to do in other ways."""
-    preview = f"{mark('preview', said='ndcg.preview(...)')} then shows what is read"
-    if not names:
-        return "; ".join([*ways, preview])
-    words = f"give {mark('fields', dict(names))}"
-    if "relevance" in names:
-        call = mark("gain", {"...": "..."}, said="gain={'...': ...}")
-        none = mark("fields", {"relevance": None})
-        words += f", with {call} for words, or {none} if each document is relevant"
-    if "score" in names:
-        words += f", or {mark('fields', {'score': None})} if the order counts"
-    return "; ".join([words, *ways, preview])
-
-
-def listed_fields(examples: Mapping[Any, Any]) -> str:
-    """Return fields with examples, as messages show them.
-
-    >>> listed_fields({"case": 1, "hits.id": "d1"})
-    "'case' (1), 'hits.id' ('d1')"
-    """
-    if not examples:
-        return "none"
-    listed = []
-    for field, example in islice(examples.items(), MOST_LISTED):
-        listed.append(f"{shown(field)} ({_inputs_fields_example(example)})")
-    words = ", ".join(listed)
-    more = len(examples) - MOST_LISTED
-    return f"{words} and {more} more" if more > 0 else words
-
-
-def _inputs_fields_example(value: Any) -> str:
-    try:
-        return " ".join(_EXAMPLE.repr(value).split())
-    except Exception:  # noqa: BLE001 - a value that cannot be shown is no reason for another error
-        return type(value).__name__
-
-
-def one_error(
-    errors: Mapping[str, InputError], are_one: bool = False, qrels: Any = None
-) -> InputError:
-    """Return one error for the errors of several sides, by argument.
-
-    If the sides `are_one`, such as a log, the query has one name and the documents have two. The
-    references are given if they have been read.
-    """
-    relevance = getattr(qrels, "fields", {}).get("relevance")
-    unknown: dict[str, UnknownFieldError] = {}
-    for argument, error in errors.items():
-        if isinstance(error, UnknownFieldError):
-            within(error, argument, instead_of=argument)
-            unknown[argument] = error
-            if "score" in error.roles and plain_name(relevance) in PLAIN_SCORES:
-                problem = f"the relevance of the references is {shown(relevance)}"
-                error.add(f"{problem}; {mark('swapped', said='are both sides swapped?')}")
-    # Names that are lacking on both sides are asked for together, so that one answer is enough.
-    if len(unknown) == len(errors) and (len(errors) > 1 or are_one):
-        return _unknown_on_sides(unknown, are_one)
-    first = next(iter(errors.values()))
-    # An option has one error for all files, and of a swap one side tells.
-    messages = list(dict.fromkeys(map(marked, errors.values())))
-    if len(messages) == 1 or "swapped" in first.options:
-        return first
-    return InputError("; ".join(messages[:2]))
-
-
-def _unknown_on_sides(errors: Mapping[str, UnknownFieldError], are_one: bool) -> InputError:
-    """Return one error for the fields that are not clear on several sides, or on one log."""
-    written: dict[str, Any] = {}
-    words: list[str] = []
-    ways: list[str] = []
-    for argument, error in errors.items():
-        written.update(error.written)
-        ways += error.ways
-        if are_one and "." in str(error.chosen.get("document")):
-            # In a log, references and run may have their documents in two lists.
-            written["document"] = "..."
-        places = [mark(argument), *error.places[1:]]
-        words += [": ".join([*places, error.unclear]), error.fields]
-    if are_one or "references" in errors:
-        paired = {"document"} if are_one else {"query", "document"}
-        written.update(dict.fromkeys(paired.intersection(written), ("...", "...")))
-    in_order = sorted(written.items(), key=lambda item: ROLES.index(item[0]))
-    write = fields_to_write(dict(in_order), list(dict.fromkeys(ways)))
-    return InputError("; ".join(dict.fromkeys([*words, write])))
-
-
-def refuse_unused_fields(
-    fields: Any, runs: Sequence[Any], qrels: Any, exclude: Any, **ids: Any
-) -> None:
-    """Raise an error for a name in `fields` that no side has.
-
-    A side has no fields if it is a file of TREC, a mapping or a list of ids. `ids` are the
-    arguments that may give a name in place of `fields`, such as ``query_ids="reader"``.
-    """
-    for role, (in_run, in_qrels) in check_fields(fields).items():
-        having: dict[str | None, list[Any]] = {in_run: [*runs]}  # the sides that may have a name
-        having.setdefault(in_qrels, []).extend([qrels, exclude])
-        having.pop(None, None)
-        for name, sides in having.items():
-            if any(_has_field(side, role, name) for side in sides):
-                continue
-            argument = next((key for key, value in ids.items() if value == name), "")
-            call = mark(argument, name) if argument else mark("fields", {role: name})
-            raise InputError(f"{call} names no field that is read; {_what_is_read(sides)}")
-
-
-def _has_field(side: Any, role: str, name: Any) -> bool:
-    """Return whether a side was read from a field of this name or path."""
-    path = getattr(side, "fields", {}).get(role)
-    if not isinstance(path, str):
-        return False
-    field = Field((path.rpartition(".")[2],))
-    return len(_called(name, Fields({path: field}))) > 0
-
-
-def _what_is_read(sides: Sequence[Any]) -> str:
-    """Return what sides that lack a field were read from, as an error says it."""
-    fields = [getattr(side, "fields", {}).values() for side in sides]
-    read = dict.fromkeys(chain.from_iterable(fields))
-    if read:
-        return f"what is read are {brief(map(shown, read), ', ')}"
-    return "files of TREC, mappings and lists tell queries and documents by their places"
 
 
 # ndcg/inputs/hashes.py: Rows with ids, as in a file or a table.
@@ -6437,12 +6514,12 @@ def ids_of_queries(query_ids: Any, queries: int) -> list[Any]:
 
 
 def documents_of_query(
-    ids: Iterable[Any], values: Sequence[Any] | None, names: Names, in_list: bool = False
+    ids: Iterable[Any], values: Sequence[Any] | None, names: Names
 ) -> dict[Any, Any]:
     """Return the values of a query's documents by their ids.
 
     Without values, the order of a run makes them: they fall by one from rank to rank, or rise. A
-    relevance is 1. In a list, all documents of a run must have a score if one has.
+    relevance is 1.
 
     >>> documents_of_query(["d2", "d1"], None, Names("run", "score"))
     {'d2': -1, 'd1': -2}
@@ -6450,18 +6527,16 @@ def documents_of_query(
     {'d1': 0.5}
 
     Raises:
-        InputError: a value is no id, ids are of several kinds, a document is there twice, or only
-            some documents have a score.
+        InputError: a value is no id, ids are of several kinds, or a document is there twice.
     """
     if isinstance(ids, Set) and names.kind == "run":
         raise InputError("a set has no order; give a list of ids, best first")
     ids = list(ids)
-    numbers = values_by_order(len(ids), names) if values is None else values
-    if in_list and names.kind == "run" and None in numbers:
-        _refuse_no_score(ids, numbers)
-    kinds = set(map(type, ids))
+    numbers = values or values_by_order(len(ids), names)
     # Nearly all lists are of text alone, or of integers alone, which need no look at every id.
-    if len(kinds) > 1 or not kinds <= {str, int}:
+    if set(map(type, ids)) not in ({str}, {int}):
+        # Clients of databases return UUIDs, which files and other systems hold as text.
+        ids = [str(value) if isinstance(value, UUID) else value for value in ids]
         _check_kinds(ids, names)
     documents = dict(zip(ids, numbers, strict=True))
     if len(documents) == len(ids):
@@ -6470,7 +6545,7 @@ def documents_of_query(
         before, position = _first_repeated(ids)
         problem = f"document {shown(ids[position])} is in position {before} already"
         hint = once(names.kind)
-        if values is None and isinstance(ids[position], Real):
+        if not values and isinstance(ids[position], Real):
             hint = f"{hint}; {NUMBERS_IN_LISTS}"
         raise InputError(f"{problem}; {hint}", position=position)
     return _best(ids, numbers, names)
@@ -6489,7 +6564,8 @@ def values_by_order(count: int, names: Names) -> list[int]:
     return list(range(-1, -count - 1, -1))
 
 
-def _refuse_no_score(ids: Sequence[Any], numbers: Sequence[Any]) -> None:
+def refuse_no_score(ids: Sequence[Any], numbers: Sequence[Any]) -> None:
+    """Raise an error for documents of a list of which some have a score and others have none."""
     position = numbers.index(None)
     call = mark("fields", {"score": None})
     hint = f"give each document a score, or {call} if the order counts"
@@ -6516,234 +6592,29 @@ def _instead(value: Any, names: Names) -> str:
         return "leave it out"
     if isinstance(value, Real):
         return NUMBERS_IN_LISTS
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, (list, tuple)) or getattr(value, "ndim", 0) > 0:
         return f"give one id, or pairs of an id and its {names.value or 'value'}, [(id, ...), ...]"
     return "give others as text"
 
 
 def _best(ids: Sequence[Any], numbers: Sequence[Any], names: Names) -> dict[Any, Any]:
     """Return the best scores of documents, at the first or the last of their places with it."""
-    best: dict[Any, int] = {}
-    for position, document in enumerate(ids):
-        before = best.setdefault(document, position)
-        if _is_better(numbers[position], numbers[before], names):
-            best[document] = position
-    return {ids[position]: numbers[position] for position in sorted(best.values())}
+    places = range(len(ids))
+    if names.keep == "first":
+        places = places[::-1]
+    # The best of a document comes last, and so replaces the others.
+    in_order = sorted(places, key=lambda place: _worth(number(numbers[place]), names.ascending))
+    best = {ids[place]: place for place in in_order}
+    return {ids[place]: numbers[place] for place in sorted(best.values())}
 
 
-def _is_better(score: Any, known: Any, names: Names) -> bool:
-    """Return whether a score takes the place of one that is known for the same document."""
-    score, known = number(score), number(known)
-    if not _inputs_documents_is_number(known):
-        return known is None  # another value is kept, and refused where values are read
+def _worth(score: Any, ascending: bool) -> tuple[int, Any]:
+    """Return what orders scores, the best last: none before numbers, and these before others."""
     if score is None:
-        return False
-    if not _inputs_documents_is_number(score):
-        return True
-    if score == known:
-        return names.keep == "last"
-    return bool(score < known if names.ascending else score > known)
-
-
-def _inputs_documents_is_number(value: Any) -> bool:
-    return isinstance(value, Real) and value == value
-
-
-# ndcg/inputs/doubts.py: What warnings say about rankings as they were read: marks among scores, gaps, doubtful ids.
-
-LOWEST_FLOAT32 = float(np.finfo(np.float32).min)
-QUERIES_LOOKED_AT = 1 << 4  # whose ids are looked at
-HIGHEST_LOOKED_AT = 1 << 6  # unjudged documents of such a query
-IDS_LOOKED_AT = 1 << 10  # of the queries of a run that are not judged
-MOST_UNMATCHED = 1 / 10  # of the queries; as many may well be unmatched on both sides
-FIRST_PART = 1 / 4  # of the documents of a query, among which its own one is
-FEWEST_QUERIES = 5  # fewer may have ids in common, or no scores, by chance
-TWO_IDS = ", which are two ids; give ids with the same case, spaces, zeros and Unicode form"
-SPARE = re.compile(r" |\n0[0-9]|\.0\n")  # spaces and zeros in lines of ids
-
-
-def doubts_about_scores(rankings: Rankings, run: Any, score_order: str) -> Iterator[str]:
-    """Yield what warnings say about scores of a run, as they were before their order is changed."""
-    if float(rankings.score[:PROBE].min(initial=0)) == LOWEST_FLOAT32:
-        # Libraries write it in place of the scores of items that they filter out.
-        mask = f"the score {LOWEST_FLOAT32:g}, the lowest of 32 bits, marks filtered documents"
-        yield f"{mask}; leave them out, or give them the score None"
-    if rankings.excluded is not None and rankings.excluded[:, 0].any():
-        return  # they leave gaps in ranks
-    if score_order == "ascending" and rankings.place is not None:
-        name = getattr(run, "fields", {}).get("score")
-        yield from _doubts_about_ranks(rankings, says_lowest_first(name, NAMES_OF_RANKS))
-
-
-def _doubts_about_ranks(rankings: Rankings, are_called_ranks: bool) -> Iterator[str]:
-    """Yield what a warning says about the first gap in ranks, or about several first ranks.
-
-    Scores are ranks if they are whole numbers from 1 that differ within a query, or by their name.
-    """
-    query, score = rankings.sorted_scores()
-    query, score = query[score < np.inf], score[score < np.inf]
-    if len(score) == 0 or score.min() != 1 or (score != np.trunc(score)).any():
-        return
-    is_next = query[1:] == query[:-1]  # the next document is of the same query
-    shared = is_next & (score[1:] == score[:-1])
-    if shared.any():
-        is_first = np.concatenate([[True], ~is_next])
-        if are_called_ranks and shared[is_first[:-1]].all():
-            problem = "several documents of every query have its first rank"
-            hint = "if a query has several rankings, name the field of one as the query"
-            yield f"{problem}; {hint}, {mark('fields', {'query': '...'})}"
-        return
-    gaps = is_next & (score[1:] > score[:-1] + 1)
-    if not gaps.any():
-        return
-    row = int(gaps.argmax())
-    place = rankings.words(int(query[row]), None)
-    before, after = score[row : row + 2].tolist()
-    problem = f"no document has a rank between {before:g} and {after:g}, so those below move up"
-    hint = "if these are ranks, give each retrieved document, also if nobody judged it"
-    yield f"{place}: {problem}; {hint}"
-
-
-def doubts_about_ids(rankings: Rankings, run: Any) -> Iterator[str]:
-    """Yield what warnings say about the ids of the first queries, if both sides have ids.
-
-    Nothing is said where no document was both retrieved and judged, which is a warning of its own.
-    """
-    if not has_ids(run) or rankings.query_ids is None or rankings.unmatched:
-        return
-    # Whoever excludes documents knows of them.
-    if rankings.excluded is None:
-        yield from _own_documents(rankings)
-        if str(run.first_id).isdigit():
-            yield from _positions_as_ids(rankings)
-    if rankings.retrieved is None:
-        return  # all judged documents are retrieved
-    yield from _respelled_queries(rankings, run)
-    # The ids of the first query tell nearly always.
-    if _may_be_respelled(next(_first_ids(rankings), ())):
-        yield from respelled_ids(rankings)
-
-
-def _first_ids(rankings: Rankings) -> Iterator[Sequence[Any]]:
-    """Yield the ids of the documents of the first queries."""
-    if rankings.documents is not None:
-        yield from map(rankings.documents, range(min(rankings.queries, QUERIES_LOOKED_AT)))
-
-
-def _respelled_queries(rankings: Rankings, run: Any) -> Iterator[str]:
-    """Yield what a warning says about judged queries that the run may have in another spelling."""
-    missing = np.flatnonzero(rankings.missing).tolist()
-    if not missing:
-        return
-    queries = rankings.names()
-    known = set(queries)
-    others = [query for query in as_list(run.query_ids) if query not in known]
-    by_spelling = {spelling(query): query for query in others[:IDS_LOOKED_AT]}
-    for index in missing[:QUERIES_LOOKED_AT]:
-        query = queries[index]
-        other = by_spelling.get(spelling(query))
-        if other is not None:
-            yield f"query {shown(query)} is judged and query {shown(other)} in the run{TWO_IDS}"
-            return
-    # More missing queries get a warning of their own.
-    few_are_missing = 2 * len(missing) <= rankings.queries
-    fewest = max(FEWEST_QUERIES, MOST_UNMATCHED * rankings.queries)
-    if few_are_missing and min(len(missing), len(others)) >= fewest:
-        problem = f"{len(missing):,} judged queries are missing from the run, such as "
-        problem += f"{shown(queries[missing[0]])}, and {len(others):,} of the run are not judged"
-        yield f"{problem}, such as {shown(others[0])}; if these are the same, give the same ids"
-
-
-def _own_documents(rankings: Rankings) -> Iterator[str]:
-    """Yield what a warning says about queries that retrieve the document of their own id.
-
-    Nobody judged it, as in collections whose queries are documents. BEIR leaves it out.
-    """
-    if rankings.queries < FEWEST_QUERIES:
-        return
-    queries = rankings.names_of(slice(QUERIES_LOOKED_AT))
-    for index, documents in enumerate(_first_ids(rankings)):
-        if queries[index] not in documents:
-            return
-        place = documents.index(queries[index])
-        retrieved, judged = rankings.sides_of(index)
-        if judged[place] or not retrieved[place]:
-            return
-        # The text of a query is found first; where numbers are equal by chance, it is anywhere.
-        score = rankings.score[rankings.offsets[index] : rankings.offsets[index + 1]]
-        if (score[retrieved] > score[place]).mean() > FIRST_PART:
-            return
-    problem = "every query retrieves the document of its own id, which nobody judged"
-    yield f"{problem}; BEIR leaves it out, as exclude={{query: [query] for query in run}} does"
-
-
-def _positions_as_ids(rankings: Rankings) -> Iterator[str]:
-    """Yield what a warning says about ids of a run that may be positions.
-
-    The ids of every query are 0, 1, 2, ... in any order, as rerankers number their candidates, and
-    some judged documents have other ids.
-    """
-    others: list[Any] = []
-    most = 0
-    for query, documents in enumerate(_first_ids(rankings)):
-        retrieved, _ = rankings.sides_of(query)
-        ranked = set(map(str, compress(documents, retrieved)))
-        if ranked != set(map(str, range(len(ranked)))):
-            return
-        others += compress(documents, ~retrieved)
-        most = max(most, len(ranked))
-    # A single document that is called 0 tells nothing.
-    other = str(next(iter(others), ""))
-    if most >= 2 and other.isdigit():
-        problem = "the ids of every query count from 0, as positions among its candidates do"
-        hint = "if they are positions, look up the ids, ids[position]"
-        yield f"{problem}, and {other} is judged too; {hint}"
-
-
-def respelled_ids(rankings: Rankings) -> Iterator[str]:
-    """Yield what a warning says about a judged id that was retrieved in another spelling.
-
-    It differs in case, spaces, zeros or Unicode's form from an id that nobody judged.
-    """
-    for query, documents in enumerate(_first_ids(rankings)):
-        retrieved, judged = rankings.sides_of(query)
-        unjudged = islice(compress(documents, retrieved & ~judged), HIGHEST_LOOKED_AT)
-        by_spelling = {spelling(document): document for document in unjudged}
-        for document in compress(documents, judged & ~retrieved):
-            other = by_spelling.get(spelling(document))
-            if other is not None:
-                place = rankings.words(query, None)
-                yield f"{place}: {shown(document)} is judged and {shown(other)} retrieved{TWO_IDS}"
-                return
-
-
-def _may_be_respelled(ids: Sequence[Any]) -> bool:
-    """Return whether ids hold spaces, letters of both cases, zeros or more than ASCII.
-
-    A number may lose zeros, as 007 and 7.0. Most ids hold none of these, so that no two of them
-    can be the same id in other spellings.
-    """
-    text = "\n".join(["", *map(str, ids), ""])
-    if not text.isascii() or SPARE.search(text):
-        return True
-    return text != text.lower() and text != text.upper()
-
-
-def spelling(document: Any) -> Any:
-    r"""Return an id without what people overlook: case, spaces around it and Unicode's form.
-
-    A number has no zeros before it, and no decimals that are 0.
-
-    >>> spelling(" Cafe\u0301"), spelling("007"), spelling("7.0"), spelling(7)
-    ('caf\xe9', '7', '7', 7)
-    """
-    if not isinstance(document, str):
-        return document
-    document = unicodedata.normalize("NFC", document).strip().casefold()
-    number = document.removesuffix(".0")
-    if number.isdecimal():
-        return number.lstrip("0") or "0"
-    return document
+        return 0, 0
+    if not isinstance(score, Real) or score != score:
+        return 2, 0  # which is refused where values are read
+    return 1, -score if ascending else score
 
 
 # ndcg/inputs/no_rankings.py: Refuse what looks like rankings and is something else: rows of a table, ids, ranks as scores.
@@ -6879,10 +6750,12 @@ def refuse_counted_ranks(argument: str, name: Any, rows: Iterable[list[Any]]) ->
 def first_if_counted(rows: Iterable[list[Any]]) -> int | None:
     """Return where the scores of all queries begin to count, 0 or 1; None if they do not count."""
     filled = list(filter(None, rows))
-    for first in (0, 1):
-        if filled and all(scores == list(range(first, first + len(scores))) for scores in filled):
-            return first
-    return None
+    starts = {scores[0] for scores in filled}
+    if starts not in ({0}, {1}):
+        return None
+    first = int(min(starts))
+    are_counted = all(scores == list(range(first, first + len(scores))) for scores in filled)
+    return first if are_counted else None
 
 
 # Scores beside ranks
@@ -6921,14 +6794,19 @@ def beside_ranks(
     """Return what a warning says about the scores of rows beside ranks; empty for nothing.
 
     The scores of a query are all equal, or rank its documents in another order; or its rows are in
-    another order, if the order counts. Return as well whether the ranks tell an order: some runs
-    have one number in all rows.
+    another order, if the order counts; or several documents of every query have its first rank, as
+    those of several systems. Return as well whether the ranks tell an order: some runs have one
+    number in all rows.
     """
     by_query: dict[Any, list[tuple[Any, Any]]] = {}
     for query, score, rank in zip(queries, scores, ranks, strict=True):
         if id_kind(type(query)):  # reading other rows raises an error
             by_query.setdefault(query, []).append((score, rank))
     tell_order = len(set(_inputs_no_rankings_numbers(ranks))) > 1
+    # The rows may end within the last query.
+    whole = list(by_query.values())[:-1] or list(by_query.values())
+    if tell_order and all(map(_share_first_rank, whole)):
+        return several_first_ranks("every query"), tell_order
     for query, rows in by_query.items():
         scores_of_query, ranks_of_query = zip(*rows, strict=True)
         if names.has_no_value:
@@ -6937,6 +6815,26 @@ def beside_ranks(
         if problem:
             return f"query {shown(query)}: {problem}", tell_order
     return "", tell_order
+
+
+def several_first_ranks(queries: str) -> str:
+    """Return what a warning says about several documents with the first rank of such queries."""
+    problem = f"several documents of {queries} have its first rank"
+    one = "if the rows are of several systems, give one at a time"
+    call = mark("fields", {"query": "..."})
+    query = f"if a query has several rankings, name the field of one as the query, {call}"
+    return f"{problem}; {one}; {query}"
+
+
+def _share_first_rank(rows: Sequence[tuple[Any, Any]]) -> bool:
+    """Return whether documents of a query with other scores have its first rank.
+
+    A rank may be one number in all rows of a query.
+    """
+    ranks = [rank for _, rank in rows]
+    first = min(ranks)
+    scores = [score for score, rank in rows if rank == first]
+    return first < max(ranks) and any(score not in (None, scores[0]) for score in scores)
 
 
 def _inputs_no_rankings_numbers(values: Sequence[Any]) -> Sequence[Any]:
@@ -6958,7 +6856,7 @@ def _beside_ranks(scores: Sequence[Any], ranks: Sequence[Any], names: Names, doc
         return ""
     if len(set(numbers)) == 1 < len(numbers) and first_if_counted([sorted(places)]) is not None:
         return _equal_scores()
-    if len(set(places)) > 1 and _contradict(numbers, places, names.ascending):
+    if _contradict(numbers, places, names.ascending):
         return _other_order()
     return ""
 
@@ -6993,6 +6891,239 @@ def contradiction(values: Sequence[Any], ranks: Sequence[Any], names: Names) -> 
     return f"{problem}; {order}; {lowest}; {highest_first()}"
 
 
+# ndcg/inputs/doubts.py: What warnings say about rankings as they were read: marks among scores, gaps, doubtful ids.
+
+LOWEST_FLOAT32 = float(np.finfo(np.float32).min)
+QUERIES_LOOKED_AT = 1 << 4  # whose ids are looked at
+HIGHEST_LOOKED_AT = 1 << 6  # unjudged documents of such a query
+MOST_CANDIDATES = 1 << 10  # of a reranker
+IDS_LOOKED_AT = 1 << 10  # of the queries of a run that are not judged
+MOST_UNMATCHED = 1 / 10  # of the queries; as many may well be unmatched on both sides
+FIRST_PART = 1 / 4  # of the documents of a query, among which its own one is
+FEWEST_QUERIES = 5  # fewer may have ids in common, or no scores, by chance
+TWO_IDS = ", which are two ids; give ids with the same case, spaces, zeros and Unicode form"
+SPARE = re.compile(r" |\n0[0-9]|\.0\n")  # spaces and zeros in lines of ids
+
+
+def doubts_about_scores(rankings: Rankings, name: Any, score_order: str) -> Iterator[str]:
+    """Yield what warnings say about scores of a run, as they were before their order is changed.
+
+    Their field or column has a name, if it is known.
+    """
+    if float(rankings.score[:PROBE].min(initial=0)) == LOWEST_FLOAT32:
+        # Libraries write it in place of the scores of items that they filter out.
+        mask = f"the score {LOWEST_FLOAT32:g}, the lowest of 32 bits, marks filtered documents"
+        yield f"{mask}; leave them out, or give them the score None"
+    if rankings.excluded is not None and rankings.excluded[:, 0].any():
+        return  # they leave gaps in ranks
+    if score_order == "ascending" and rankings.place is not None:
+        yield from _doubts_about_ranks(rankings, says_lowest_first(name, NAMES_OF_RANKS))
+
+
+def _doubts_about_ranks(rankings: Rankings, are_called_ranks: bool) -> Iterator[str]:
+    """Yield what a warning says about the first gap in ranks, or about several first ranks.
+
+    Scores are ranks if they are whole numbers from 1 that differ within a query, or by their name.
+    """
+    query, score = rankings.sorted_scores()
+    query, score = query[score < np.inf], score[score < np.inf]
+    if score.min(initial=2) != 1 or (score != np.trunc(score)).any():
+        return
+    is_next = query[1:] == query[:-1]  # the next document is of the same query
+    shared = is_next & (score[1:] == score[:-1])
+    if shared.any():
+        several = _with_several_rankings(query, score) if are_called_ranks else 0
+        if several:
+            yield several_first_ranks(f"each of {several} queries")
+        return
+    gaps = is_next & (score[1:] > score[:-1] + 1)
+    if not gaps.any():
+        return
+    row = int(gaps.argmax())
+    place = rankings.words(int(query[row]), None)
+    before, after = score[row : row + 2].tolist()
+    problem = f"no document has a rank between {before:g} and {after:g}, so those below move up"
+    hint = "if these are ranks, give each retrieved document, also if nobody judged it"
+    yield f"{place}: {problem}; {hint}"
+
+
+def _with_several_rankings(query: NDArray[Any], rank: NDArray[Any]) -> int:
+    """Return how many queries probably hold several rankings: documents share their first rank.
+
+    All queries do, or in some the second rank is shared too, and no rank has more documents than
+    the one before, as ties of a single ranking would have. Documents are in the order of their
+    queries, and of their ranks there.
+    """
+    is_new = np.concatenate([[True], (query[1:] != query[:-1]) | (rank[1:] != rank[:-1])])
+    start = np.flatnonzero(is_new)  # of the documents of one rank
+    count = np.diff(np.append(start, len(rank)))
+    follows = query[start][1:] == query[start][:-1]  # the rank before is of the same query
+    is_first = np.concatenate([[True], ~follows])
+    several = int((is_first & (count > 1)).sum())
+    if several == is_first.sum():
+        return several
+    has_more = follows & (count[1:] > count[:-1])
+    share_two = follows & is_first[:-1] & (count[1:] > 1)
+    return 0 if has_more.any() or share_two.sum() < FEWEST_QUERIES else several
+
+
+def doubts_about_ids(rankings: Rankings, run: Any) -> Iterator[str]:
+    """Yield what warnings say about the ids of the first queries, if both sides have ids.
+
+    Nothing is said where no document was both retrieved and judged, which is a warning of its own.
+    """
+    if not has_ids(run) or rankings.query_ids is None or rankings.unmatched:
+        return
+    # Whoever excludes documents knows of them.
+    if rankings.excluded is None:
+        yield from _own_documents(rankings)
+        if str(run.first_id).isdigit():
+            yield from _positions_as_ids(rankings)
+    if rankings.retrieved is None:
+        return  # all judged documents are retrieved
+    yield from _respelled_queries(rankings, run)
+    # The ids of the first query tell nearly always.
+    if _may_be_respelled(next(_first_ids(rankings), ())):
+        yield from respelled_ids(rankings)
+
+
+def _first_ids(rankings: Rankings) -> Iterator[Sequence[Any]]:
+    """Return the ids of the documents of the first queries."""
+    documents: Any = rankings.documents  # only rankings with ids come here
+    return map(documents, range(min(rankings.queries, QUERIES_LOOKED_AT)))
+
+
+def _respelled_queries(rankings: Rankings, run: Any) -> Iterator[str]:
+    """Yield what a warning says about judged queries that the run may have in another spelling."""
+    missing = np.flatnonzero(rankings.missing).tolist()
+    if not missing:
+        return
+    queries = rankings.names()
+    known = set(queries)
+    others = [query for query in as_list(run.query_ids) if query not in known]
+    by_spelling = {spelling(query): query for query in others[:IDS_LOOKED_AT]}
+    for index in missing[:QUERIES_LOOKED_AT]:
+        query = queries[index]
+        other = by_spelling.get(spelling(query))
+        if other is not None:
+            yield f"query {shown(query)} is judged and query {shown(other)} in the run{TWO_IDS}"
+            return
+    # More missing queries get a warning of their own.
+    few_are_missing = 2 * len(missing) < rankings.queries
+    fewest = max(FEWEST_QUERIES, MOST_UNMATCHED * rankings.queries)
+    if few_are_missing and min(len(missing), len(others)) >= fewest:
+        problem = f"{len(missing):,} judged queries are missing from the run, such as "
+        problem += f"{shown(queries[missing[0]])}, and {len(others):,} of the run are not judged"
+        yield f"{problem}, such as {shown(others[0])}; if these are the same, give the same ids"
+
+
+def _own_documents(rankings: Rankings) -> Iterator[str]:
+    """Yield what a warning says about queries that retrieve the document of their own id.
+
+    Nobody judged it, as in collections whose queries are documents. BEIR leaves it out.
+    """
+    if rankings.queries < FEWEST_QUERIES:
+        return
+    queries = rankings.names_of(slice(QUERIES_LOOKED_AT))
+    for index, documents in enumerate(_first_ids(rankings)):
+        if queries[index] not in documents:
+            return
+        place = documents.index(queries[index])
+        retrieved, judged = rankings.sides_of(index)
+        if judged[place] or not retrieved[place]:
+            return
+        # The text of a query is found first; where numbers are equal by chance, it is anywhere.
+        score = rankings.score[rankings.offsets[index] : rankings.offsets[index + 1]]
+        if (score[retrieved] > score[place]).mean() > FIRST_PART:
+            return
+    problem = "every query retrieves the document of its own id, which nobody judged"
+    yield f"{problem}; BEIR leaves it out, as exclude={{query: [query] for query in run}} does"
+
+
+def _positions_as_ids(rankings: Rankings) -> Iterator[str]:
+    """Yield what a warning says about ids of a run that may be positions.
+
+    As rerankers number their candidates, the ids of every query are 0, 1, 2, ... in any order, and
+    some judged documents have other ids. If only the best candidates are left, the ids of all
+    queries are numbers below the same low one, and most judged documents have others.
+    """
+    ranked: list[NDArray[Any]] = []
+    by_id: list[NDArray[Any]] = []  # the scores of the documents in the order of their ids
+    judged_ids: list[Any] = []
+    for query, documents in enumerate(_first_ids(rankings)):
+        if not all(map(str.isdecimal, map(str, documents))):
+            return
+        retrieved, judged = rankings.sides_of(query)
+        ids = np.array(list(map(int, compress(documents, retrieved))))
+        if ids.max(initial=0) >= MOST_CANDIDATES:
+            return
+        scores = rankings.score[rankings.offsets[query] : rankings.offsets[query + 1]]
+        ranked.append(ids)
+        by_id.append(scores[retrieved][ids.argsort()])
+        judged_ids += map(int, compress(documents, judged))
+    positions = np.concatenate(ranked)
+    highest = int(positions.max(initial=0))
+    others = [document for document in judged_ids if document > highest]
+    fewest = 0  # of judged documents with other ids
+    if any(len(ids) <= ids.max(initial=-1) for ids in ranked):
+        # Items may be numbered by how popular they are, and recommended in this order.
+        are_by_popularity = all((np.diff(scores) <= 0).all() for scores in by_id)
+        if len(ranked) < FEWEST_QUERIES or len(positions) <= highest or are_by_popularity:
+            return
+        fewest = len(judged_ids) // 2
+    # A single document that is called 0 tells nothing.
+    if highest > 0 and len(others) > fewest:
+        problem = f"the ids of all queries count from 0 to {highest}"
+        hint = "if they are positions, look up the ids, ids[position]"
+        yield f"{problem}, as positions among candidates do, and {others[0]} is judged too; {hint}"
+
+
+def respelled_ids(rankings: Rankings) -> Iterator[str]:
+    """Yield what a warning says about a judged id that was retrieved in another spelling.
+
+    It differs in case, spaces, zeros or Unicode's form from an id that nobody judged.
+    """
+    for query, documents in enumerate(_first_ids(rankings)):
+        retrieved, judged = rankings.sides_of(query)
+        unjudged = islice(compress(documents, retrieved & ~judged), HIGHEST_LOOKED_AT)
+        by_spelling = {spelling(document): document for document in unjudged}
+        for document in compress(documents, judged & ~retrieved):
+            other = by_spelling.get(spelling(document))
+            if other is not None:
+                place = rankings.words(query, None)
+                yield f"{place}: {shown(document)} is judged and {shown(other)} retrieved{TWO_IDS}"
+                return
+
+
+def _may_be_respelled(ids: Sequence[Any]) -> bool:
+    """Return whether ids hold spaces, letters of both cases, zeros or more than ASCII.
+
+    A number may lose zeros, as 007 and 7.0. Most ids hold none of these, so that no two of them
+    can be the same id in other spellings.
+    """
+    text = "\n".join(["", *map(str, ids), ""])
+    if not text.isascii() or SPARE.search(text):
+        return True
+    return text != text.lower() and text != text.upper()
+
+
+def spelling(document: Any) -> Any:
+    r"""Return an id without what people overlook: case, spaces around it and Unicode's form.
+
+    A number has no zeros before it, and no decimals that are 0.
+
+    >>> spelling(" Cafe\u0301"), spelling("007"), spelling("7.0"), spelling(7)
+    ('caf\xe9', '7', '7', 7)
+    """
+    if not isinstance(document, str):
+        return document
+    document = unicodedata.normalize("NFC", document).strip().casefold()
+    number = document.removesuffix(".0")
+    if number.isdecimal():
+        return number.lstrip("0") or "0"
+    return document
+
+
 # ndcg/inputs/objects.py: Objects and the paths to their fields: dicts, as in JSON, and objects of client libraries.
 
 DEEPEST = 7  # objects within objects
@@ -7000,7 +7131,7 @@ DEEPEST_IN_CLIENTS = 4  # within an object of a client, which may refer to one a
 LOOKED_AT = 1 << 9  # objects of a side or in the lists of a field, of which the fields are told
 MOST_CELLS = 1 << 16  # fields of the objects at one path, since mappings may have many documents
 SINGLE = {NoneType, str, int, float, bool}  # types of values that hold no other values
-NO_OBJECTS = (NoneType, str, bytes, date, Number, list, Set, type, Enum)
+NO_OBJECTS = (NoneType, str, bytes, date, Number, list, Set, type, Enum, UUID, PathLike)
 # of tensors, columns and tables, and of the missing value of pandas
 SIGNS_OF_ARRAYS = ("__array__", "__array_ufunc__", "__arrow_c_stream__")
 # What lists the fields of a named tuple, a dataclass, and a struct of msgspec.
@@ -7021,7 +7152,8 @@ def _has_fields(kind: Any) -> bool:
     if issubclass(kind, NO_OBJECTS) or _has_any(kind, SIGNS_OF_ARRAYS):
         return False
     # Rows of a database have keys, and what Elasticsearch's client returns has what its body has.
-    return kind.__dictoffset__ != 0 or _has_any(kind, ("keys", "__getattr__", *NAMES_OF_FIELDS))
+    names = ("keys", "__getattr__", "__slots__", *NAMES_OF_FIELDS)
+    return kind.__dictoffset__ != 0 or _has_any(kind, names)
 
 
 def _has_any(value: Any, attributes: Iterable[str]) -> bool:
@@ -7053,9 +7185,25 @@ def fields_of(value: Any) -> Mapping[Any, Any]:
         if hasattr(value, names):
             return {name: getattr(value, name, None) for name in getattr(value, names)}
     if hasattr(value, "keys"):
-        return dict(value)
+        with suppress(TypeError, LookupError):  # of a container with keys of its own
+            return dict(value)
     fields = getattr(value, "__dict__", {})
+    if all(map(_is_private, fields)):
+        fields = _attributes_of_class(value) or fields
     return {name: field for name, field in fields.items() if not callable(field)}
+
+
+def _is_private(name: str) -> bool:
+    return name.startswith("_")
+
+
+def _attributes_of_class(value: Any) -> dict[str, Any]:
+    """Return what an object has by its class: slots, properties, the fields of a Java object."""
+    attributes = {}
+    for name in filterfalse(_is_private, dir(value)):
+        with suppress(Exception):  # of a property
+            attributes[name] = getattr(value, name)
+    return attributes
 
 
 def without_arrays(objects: Sequence[Any]) -> Sequence[Any]:
@@ -7104,7 +7252,7 @@ def fields_among(objects: Iterable[Any], start: Keys = ()) -> Fields:
     Raises:
         InputError: one is no object.
     """
-    looked_at = [{} if value is None else value for value in islice(objects, LOOKED_AT)]
+    looked_at = list(islice(objects, LOOKED_AT))
     position = first_no_object(looked_at)
     if position is not None:
         problem = f"holds {shown(looked_at[position])} among objects; give objects alone"
@@ -7126,8 +7274,7 @@ def _fields_at(
 ) -> Iterator[Field]:
     """Yield the fields of all objects at some keys, and of the objects within."""
     if not set(map(type, objects)) <= {dict}:
-        if not all(isinstance(value, Mapping) for value in objects):
-            depth = min(depth, DEEPEST_IN_CLIENTS)
+        depth = min(depth, DEEPEST_IN_CLIENTS)
         objects = [dict(fields_of(value)) for value in objects]
     cells = defaultdict(list)
     for name, cell in islice(chain.from_iterable(map(dict.items, objects)), MOST_CELLS):
@@ -7140,9 +7287,20 @@ def _fields_at(
         inner, are_in_lists = _objects_in(values)
         within = (*lists, len(path)) if are_in_lists else lists
         example = next(filterfalse(_inputs_objects_is_empty, values), values[0])
-        yield Field(path, example, within, any(map(fields_of, inner)))
+        yield Field(path, example, within, any(map(fields_of, inner)), _holder(example, within))
         if inner and depth > 0:
             yield from _fields_at(path, inner, within, depth - 1)
+
+
+def _holder(example: Any, lists: Sequence[int]) -> str:
+    """Return what may hold several documents in a field: objects in lists, or its example."""
+    if lists:
+        return "hits"
+    if type(example) in SINGLE:  # usually, and much faster
+        return ""
+    if is_list(example) or isinstance(example, Set):
+        return "list"
+    return "mapping" if isinstance(example, Mapping) else ""
 
 
 def _inputs_objects_is_empty(value: Any) -> bool:
@@ -7207,10 +7365,12 @@ def value_at(value: Any, keys: Keys) -> Any:
 
 def values_at(objects: Sequence[Any], keys: Keys) -> list[Any]:
     """Return the field at some keys of all objects."""
-    if len(keys) == 1:
-        with suppress(TypeError):  # not all are dicts
-            return list(map(dict.get, objects, repeat(keys[0])))  # faster than a loop
-    return [value_at(value, keys) for value in objects]
+    if len(keys) > 1:
+        return [value_at(value, keys) for value in objects]
+    try:
+        return list(map(dict.get, objects, repeat(keys[0])))  # faster than a loop
+    except TypeError:  # not all are dicts
+        return [value_at(value, keys) for value in objects]
 
 
 # ndcg/inputs/exclusion.py: Remove documents, such as items that a user has seen, from rankings and ideals.
@@ -7306,7 +7466,7 @@ def _inputs_exclusion_rows(exclude: Any) -> tuple[RowNumbers, Any, Any]:
     if isinstance(exclude, Columns):
         return exclude.query, exclude.query_ids, exclude.document
     if isinstance(exclude, Pairs):
-        return _inputs_exclusion_rows_of_pairs(exclude)
+        return _rows_of_pairs(exclude)
     forms = "{query: ids}, a file, or a DataFrame with a row for each query and document"
     given = type(exclude).__name__
     if isinstance(exclude, ARROW):
@@ -7329,7 +7489,7 @@ def _inputs_exclusion_rows_of_mapping(exclude: Mapping[Any, Any]) -> tuple[RowNu
     return np.repeat(np.arange(len(queries)), lengths), queries, documents
 
 
-def _inputs_exclusion_rows_of_pairs(exclude: Pairs) -> tuple[RowNumbers, Any, Any]:
+def _rows_of_pairs(exclude: Pairs) -> tuple[RowNumbers, Any, Any]:
     columns = settled(exclude._asdict())
     queries = read_ids("exclude", columns["query_ids"])
     documents = id_column("exclude", columns["document_ids"])
@@ -7382,6 +7542,1841 @@ def _refuse_documents(excluded: pa.ChunkedArray, first: Any) -> None:
         ids = f"{min(map(shown, as_list(excluded)))} in {mark('exclude')}, {shown(first)}"
         problem = f"ids of documents are of another type, such as {ids} in the rankings"
         raise InputError(f"{problem}; {SAME_TYPE}", "exclude")
+
+
+# ndcg/inputs/roles.py: The roles of fields: where objects have the query, the documents and their values.
+
+NAMES_OF_LISTS = plain_names(*chain(*LISTS_OF_IDS.values()))
+NAMES_OF_IDS = NAMES_OF_LISTS | plain_names(*DOCUMENT_OF_HITS)
+Candidates = dict[str, Sequence[Any]]  # the fields that could have a role
+
+
+class Roles(NamedTuple):
+    """Where the objects of a side have the query, the documents and their values."""
+
+    query: Keys | None
+    document: Keys
+    value: Keys | None
+    fields: dict[str, str]  # the paths by role
+    others: Sequence[str]  # the paths that are not read
+    beside: Fields  # those of them that stand beside the document, in the same list or in none
+
+    @classmethod
+    def chosen(cls, fields: Fields, candidates: Candidates, names: Names, there: str) -> "Roles":
+        """Return the roles, for which there must be a single candidate.
+
+        Raises:
+            UnknownFieldError: there is none for a role, or more than one.
+        """
+        listed = to_list(fields)
+        try:
+            paths = chosen_fields(candidates, names, listed, there)
+        except UnknownFieldError as error:
+            error.add_decimals("write a point")
+            raise
+        keys = {role: fields[path].keys for role, path in paths.items()}
+        others = fields_without_role(listed, paths)
+        beside = fields.among(others).beside(fields[paths["document"]])
+        return cls(
+            keys.get("query"), keys["document"], keys.get(names.value), paths, others, beside
+        )
+
+
+def are_pairs(row: Any) -> bool:
+    """Return whether a query's documents are pairs of an id, or an object, and a value."""
+    pair = first_in(row)
+    if not _is_pair(pair):
+        return False
+    first, value = pair
+    if isinstance(value, str) and number_of_text(value) is not None:
+        # Ids that are digits, as in the lists of Chroma, would be read as values.
+        return False
+    return is_object(first) or bool(id_kind(type(first)))
+
+
+def _is_pair(value: Any) -> bool:
+    return is_list(value) and len(value) == 2
+
+
+def split_pairs(row: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+    """Return the ids, or the objects, of pairs, and their values.
+
+    Raises:
+        InputError: one is no pair.
+    """
+    for position, pair in enumerate(row):
+        if not _is_pair(pair):
+            hint = "give pairs of an id and a value, or a table with a row for each document"
+            raise InputError(f"{shown(pair)} is no pair; {hint}", position=position)
+    return [first for first, _ in row], [value for _, value in row]
+
+
+# Tables
+
+
+def columns_of_table(
+    columns: Sequence[Any], names: Names, there: str, examples: Callable[[], Mapping[Any, Any]]
+) -> dict[str, Any]:
+    """Return the columns of the roles, as `chosen_columns` does.
+
+    The examples, which may take long to read, are for the error.
+    """
+    refuse_repeated_names(columns)
+    try:
+        return chosen_columns(columns_as_fields(dict.fromkeys(columns)), names, there)
+    except UnknownFieldError:
+        return chosen_columns(columns_as_fields(examples()), names, there)
+
+
+def chosen_columns(columns: Fields, names: Names, there: str) -> dict[str, Any]:
+    """Return the columns of the roles.
+
+    A table of two columns, of queries and documents, needs no values.
+
+    Raises:
+        UnknownFieldError: a role has no column, or more than one.
+    """
+    candidates: Candidates = {
+        "query": names.candidates("query", columns, QUERY),
+        "document": names.candidates("document", columns, _document_or_list(names.kind)),
+    }
+    if names.has_no_query:
+        call = mark("fields", {"query": None})
+        hint = f"give its column; for the other side, {names.way_without_query} may name queries"
+        raise InputError(f"{call}: each row of a table needs the id of its query; {hint}")
+    others = max(0, len(columns) - 2)  # beside the query and the document
+    candidates |= _values_beside(columns, others, names)
+    chosen = chosen_fields(candidates, names, columns, there)
+    names.refuse_unknown_order(chosen.get("score"))
+    return chosen
+
+
+# Hits
+
+
+def roles_of_hits(fields: Fields, names: Names) -> Roles:
+    """Return where the hits of a query have the documents and their values."""
+    outside_lists = fields.leaves.outside_lists
+    documents = names.candidates("document", outside_lists, DOCUMENT_OF_HITS)
+    candidates: Candidates = {"document": documents}
+    others = len(fields.leaves) - 1  # beside one id
+    candidates |= _values_beside(outside_lists, others, names)
+    roles = Roles.chosen(fields, candidates, names, "its hits have")
+    names.refuse_unknown_order(roles.fields.get("score"), "field")
+    return roles
+
+
+# Objects
+
+
+def roles_of_objects(
+    objects: Sequence[Any], fields: Fields, names: Names, have_queries: bool
+) -> Roles:
+    """Return where objects, which are rows or queries, have the query, documents and values.
+
+    The objects may have their queries already, as in a mapping by query.
+    """
+    # First the documents: where they are tells what could be the query and the values.
+    held = fields.by_holder
+    kinds: list[tuple[Fields, Groups]] = [
+        (held["hits"], DOCUMENT_OF_HITS),
+        (held["list"], _document_or_list(names.kind)),
+        (held[""], DOCUMENT),
+    ]
+    documents = names.candidates_among("document", fields, kinds)
+    candidates: Candidates = {}
+    if not have_queries:
+        are_ids = held[""].keys() >= {*documents}
+        standard = QUERY if are_ids else QUERY_OF_LISTS
+        queries = names.candidates("query", held[""], standard)
+        if queries or not names.has_query_ids:
+            candidates["query"] = queries
+    candidates["document"] = [*documents, *_rankings_elsewhere(fields, documents, names)]
+    candidates |= _inputs_roles_values(objects, fields, candidates, names)
+    try:
+        roles = Roles.chosen(fields, candidates, names, "the objects have")
+    except UnknownFieldError as error:
+        if "query" in error.roles:
+            error.add(_way_without_query(names, are_flat=held[""].keys() == fields.keys()))
+        if "document" in error.chosen:
+            documents_of_all = values_at(objects, fields[error.chosen["document"]].keys)
+            lacking, count = documents_of_all.count(None), len(documents_of_all)
+            if lacking:
+                others = "leave those out whose queries others have"
+                error.add(f"{lacking} of {count} objects have no documents; {others}")
+        raise
+    names.refuse_unknown_order(roles.fields.get("score"), "field")
+    _refuse_values_of_other_ids(fields, roles.fields, names.value)
+    if names.name(names.value) == roles.fields["document"]:
+        roles.fields[names.value] = roles.fields["document"]  # a mapping of ids to values
+    return roles
+
+
+def _way_without_query(names: Names, are_flat: bool) -> str:
+    """Return what an error says about objects without a query, which may be flat, as rows are."""
+    if are_flat:
+        single = "{query: hits}, or [hits] beside a list of one query"
+        return f"if they are the hits of a single query, give {single}"
+    by_order = f"{mark('fields', {'query': None})} matches queries by their order"
+    return f"{names.way_without_query} names queries; if neither side names queries, {by_order}"
+
+
+def _refuse_values_of_other_ids(fields: Fields, paths: Mapping[str, str], role: str) -> None:
+    """Raise an error for values in another list of objects, or beside another list of ids."""
+    document = fields[paths["document"]]
+    value = fields[paths.get(role, paths["document"])]
+    if not document.holder or isinstance(value.example, Mapping):
+        return
+    # Values may stand in the same list, or in a list beside that of the documents.
+    beside = (document.list_path or document.keys)[:-1]
+    if (value.list_path or value.keys[:-1]) in (document.list_path, beside):
+        return
+    names_of_ids = NAMES_OF_IDS | {plain_name(document.keys[-1])}
+    lists = fields.by_holder["list"]
+    places = [lists[path].keys[:-1] for path in fields_called(names_of_ids, lists)]
+    if value.lists or value.keys[:-1] in places:
+        problem = f"the {role} {paths[role]!r} is in another list than {paths['document']!r}"
+        raise InputError(f"{problem}, the document; name both of one list")
+
+
+def other_ids(roles: Roles, names: Names) -> list[str]:
+    """Return the fields beside the document that could be it, such as the id of a chunk of it."""
+    is_named = names.name("document") is not None
+    return [] if is_named else fields_called(NAMES_OF_IDS, roles.beside)
+
+
+@cache
+def _document_or_list(kind: str) -> Groups:
+    """Return the names of an id of a document, or of a list of ids."""
+    groups = zip_longest(DOCUMENT, LISTS_OF_IDS[kind], fillvalue=())
+    return tuple((*names, *names_of_lists) for names, names_of_lists in groups)
+
+
+def _rankings_elsewhere(fields: Fields, documents: Sequence[str], names: Names) -> list[str]:
+    """Return ids in other lists than that of the document, which could be those of this side.
+
+    There are such only if the chosen list has values of the other side: a log may hold the run
+    under other names, and the references under standard ones.
+    """
+    if len(documents) != 1 or names.name("document") is not None:
+        return []
+    chosen = fields[documents[0]]
+    values_of_other_side = PLAIN_RELEVANCES if names.kind == "run" else PLAIN_SCORES
+    if not fields_called(values_of_other_side, fields.leaves.beside(chosen)):
+        return []
+    inside = fields.within(chosen.list_path)
+    held = fields.by_holder
+    elsewhere = [path for path in (*held["hits"], *held["list"]) if path not in inside]
+    return [path for path in elsewhere if _may_be_documents(fields[path].example)]
+
+
+def _may_be_documents(example: Any) -> bool:
+    return bool(id_kind(type(example))) or are_pairs(example)
+
+
+# The values of documents
+
+
+def _inputs_roles_values(
+    objects: Sequence[Any], fields: Fields, candidates: Candidates, names: Names
+) -> Candidates:
+    """Return the fields that could hold the values of documents; nothing if there need be none."""
+    documents = candidates["document"]
+    role = names.value
+    if len(documents) != 1:  # one error names all that is not clear
+        return {role: names.candidates(role, fields.leaves, names.values(1))}
+    document = fields[documents[0]]
+    if isinstance(document.example, Mapping) or are_pairs(document.example):
+        return {}
+    if role in names.given:
+        return {role: names.candidates(role, fields, ())}
+    within = fields.leaves.within(document.list_path)
+    others = within.keys() - {*documents, *candidates.get("query", ())}
+    # Hits that have ids alone may have their values in a list beside them.
+    if document.holder == "list" or (len(document.lists) == 1 and not others):
+        return _lists_beside(objects, fields, document, names)
+    return _values_beside(fields.leaves.beside(document), len(others), names)
+
+
+def _values_beside(beside_id: Fields, number_beside: int, names: Names) -> Candidates:
+    """Return the fields beside the id of a document that could hold its value.
+
+    Args:
+        beside_id: the fields of the object that has the id.
+        number_beside: how many other fields stand beside the id, also in lists.
+        names: the names of the side.
+    """
+    role = names.value
+    # Of ids alone the order counts, or all are relevant.
+    if number_beside == 0 and role not in names.given:
+        return {}
+    values = names.candidates(role, beside_id, names.values(number_beside))
+    if role == "score" and values and role not in names.given:
+        # All fields that are called scores could be it, as that of a reranker beside another, but
+        # no text, as of an explanation.
+        called = [path for path, name in beside_id.names.items() if name.endswith("score")]
+        numbers = [path for path in called if not _holds_text(as_number(beside_id[path].example))]
+        values = list(dict.fromkeys([*values, *filter(beside_id.tells, numbers)]))
+    return {role: values}
+
+
+def _lists_beside(
+    objects: Sequence[Any], fields: Fields, document: Field, names: Names
+) -> Candidates:
+    """Return the lists and mappings beside a list of ids, or of hits, that could hold their values.
+
+    Those are as long as the list, or have the ids as keys, in one of the objects at least. Text
+    must be so in all of them. There need be none.
+    """
+    list_of_ids = document.list_path or document.keys
+    start = list_of_ids[:-1]
+    in_lists = fields.by_holder["hits"].items()
+    graded = Fields((path, field) for path, field in in_lists if field.list_path[:-1] == start)
+    # Nothing tells if objects with values stand beside a list of ids.
+    if names.candidates(names.value, graded, names.values(len(graded))):
+        return {names.value: []}
+    ids = values_at(objects, document.keys)
+    names_of_lists = NAMES_OF_LISTS | {plain_name(list_of_ids[-1])}
+    beside = []
+    for path, field in to_list(fields).items():
+        if field.keys[:-1] != start or plain_name(field.keys[-1]) in names_of_lists:
+            continue
+        rows = zip(ids, values_at(objects, field.keys), strict=True)
+        # Text, such as contexts, may be as long as the ids by chance.
+        fits = all if _holds_text(field.example) else any
+        if fits(_could_be_values(values, row, names) for row, values in rows if row and values):
+            beside.append(path)
+    if not beside:
+        return {}
+    standard = (*names.values_in_lists, *names.values(1))
+    return {names.value: names.candidates(names.value, fields.among(beside), standard)}
+
+
+def _holds_text(values: Any) -> bool:
+    return isinstance(first_in(values), str)
+
+
+def _could_be_values(values: Any, ids: Any, names: Names) -> bool:
+    """Return whether a list is as long as a list of ids, or a mapping has the ids as keys."""
+    if not isinstance(ids, (list, tuple, Set)):
+        return False
+    if isinstance(values, Mapping):
+        return {*ids} <= values.keys()
+    if not is_list(values) or len(values) != len(ids) or is_nested(values[0]):
+        return False
+    if names.kind == "run" and _holds_text(values):
+        # Text beside what was retrieved is content, unless it is the same ids in another order.
+        return {*values} == {*ids}
+    return True  # text of references may be a judge's word
+
+
+# ndcg/inputs/object_reader.py: Read the documents of queries from objects, by paths that are chosen once for all of a side.
+
+class ListReader:
+    """Reads the documents of one query after another, from lists of ids with their values."""
+
+    def __init__(self, names: Names, hint: str = "") -> None:
+        self.names = names
+        self.hint = hint  # of errors about the ids, if they are in a field
+        self.warning = ""  # about the first query whose list is in another order than its values
+        self.has_values = False  # whether some documents have values
+
+    @property
+    def are_held_to_order(self) -> bool:
+        """Whether scores were held against the order of documents; those of `fields` may differ."""
+        return self.has_values and self.names.name("score") is None
+
+    def read(
+        self,
+        query: Any,
+        ids: Iterable[Any],
+        values: Iterable[Any] = (),
+        ranks: Iterable[Any] = (),
+    ) -> dict[Any, Any]:
+        """Return the values of a query's documents by their ids."""
+        numbers = [] if self.names.has_no_value else list(map(as_number, values))
+        self.has_values |= len(numbers) > 0
+        # One query is enough for a warning; in the others the fault is the same.
+        if self.names.kind == "run" and not self.warning:
+            problem = contradiction(numbers, list(map(as_number, ranks)), self.names)
+            if problem:
+                self.warning = f"query {shown(query)}: {problem}"
+        try:
+            if self.names.kind == "run" and None in numbers:
+                refuse_no_score(list(ids), numbers)
+            return documents_of_query(ids, numbers, self.names)
+        except InputError as error:
+            error.hint = self.hint
+            raise
+
+
+class HitReader:
+    """Reads lists of hits, in all of which the fields have the same paths."""
+
+    def __init__(self, hits: Iterable[Any], names: Names) -> None:
+        self.roles = roles_of_hits(fields_among(hits), names)
+        self.ranks = _path_of_ranks(self.roles, names)
+        self.lists = ListReader(names, _hint_on_ids(self.roles, names))
+
+    def read(self, query: Any, hits: Sequence[Any]) -> dict[Any, Any]:
+        """Return the values of a query's documents by their ids."""
+        position = first_no_object(hits)
+        if position is not None:
+            problem = f"{shown(hits[position])} is among hits that are objects; give objects alone"
+            raise InputError(problem, position=position)
+        values = _all_at(hits, self.roles.value)
+        return self.lists.read(query, self.ids(hits), values, _all_at(hits, self.ranks))
+
+    def ids(self, hits: Sequence[Any]) -> list[Any]:
+        """Return the ids of hits."""
+        return values_at(hits, self.roles.document)
+
+
+def _all_at(hits: Sequence[Any], keys: Keys | None) -> list[Any]:
+    """Return the field of all hits at a path; nothing if there is no path."""
+    return [] if keys is None else values_at(hits, keys)
+
+
+def _path_of_ranks(roles: Roles, names: Names) -> Keys | None:
+    """Return the path of the ranks beside the documents of a run; None if they have none."""
+    # Ranks in other lists may be of other documents.
+    ranks = fields_called(["rank"], roles.beside)
+    return roles.beside[ranks[0]].keys if ranks and names.kind == "run" else None
+
+
+def _hint_on_ids(roles: Roles, names: Names) -> str:
+    """Return what an error about ids says of the field that holds them."""
+    another = or_another("document", other_ids(roles, names))
+    return f"the ids are in {roles.fields['document']!r}{another}"
+
+
+class ObjectReader:
+    """Reads objects that are rows or queries, in all of which the fields have the same paths.
+
+    Args:
+        objects: the objects of a side.
+        names: the names that their fields may have.
+        have_queries: whether their queries are known, as in a mapping by query.
+        is_whole: whether the side is a single object, which may hold all queries in a list.
+
+    Attributes:
+        roles: where the objects have the query, the documents and their values.
+        fields: the paths by role.
+        paths: the keys of the fields that are read, by their paths.
+        are_rows: whether objects are rows with one document.
+        ranks: the keys of the ranks beside the documents; None if there are none.
+        are_flat_rows: whether they are rows whose fields are in no other object.
+        form: what was read, as `preview` says it.
+    """
+
+    def __init__(
+        self,
+        objects: Sequence[Any],
+        names: Names,
+        have_queries: bool = False,
+        is_whole: bool = False,
+    ) -> None:
+        fields = fields_among(objects)
+        # The path of the query may lead through a list that holds the queries, as `cases.id`.
+        query = fields.get(names.name("query"), Field(()))
+        self.wrapper = query.list_path
+        have_queries = have_queries and not self.wrapper
+        fields, self.roles = _inputs_object_reader_chosen(objects, self.wrapper, fields, names, have_queries)
+        document = fields[self.roles.fields["document"]]
+        if is_whole and self.roles.query is None and len(document.lists) == 2:
+            # One object around all queries, which have no ids, as `responses.hits.id`.
+            self.wrapper = document.keys[: document.lists[0]]
+            fields, self.roles = _inputs_object_reader_chosen(objects, self.wrapper, fields, names, have_queries)
+            document = fields[self.roles.fields["document"]]
+        self.names = names
+        self.fields = self.roles.fields
+        self.paths = {path: fields[path].keys for path in self.fields.values()}
+        # The documents of a query may be in several lists, as `spans.chunks.id`.
+        self.are_in_lists = len(document.lists) == 2
+        _refuse_other_lists(fields, self.fields, names)
+        self.are_hits = document.holder == "hits"
+        self.are_rows = not document.holder
+        self.ranks = _path_of_ranks(self.roles, names)
+        self.are_flat_rows = self.are_rows and all(len(keys) == 1 for keys in self.paths.values())
+        hint = _hint_on_ids(self.roles, names)
+        if self.are_in_lists:
+            outer = ".".join(document.keys[: document.lists[0]])
+            hint += f"; if the {outer!r} of a query are of several systems, give those of one"
+        self.lists = ListReader(names, hint)
+        self.form = "objects, a query with its documents each"
+        if self.are_rows:
+            self.form = "objects, a document each"
+            if self.roles.query is None and not have_queries:
+                problem = "each row needs the id of its query; give the name of its field"
+                raise InputError(f"{mark('fields', {'query': None})}: {problem}")
+
+    @property
+    def others(self) -> Sequence[str]:
+        """The paths of the fields that are not read."""
+        return self.roles.others
+
+    @property
+    def has_values(self) -> bool:
+        """Whether documents have values, in a field, in pairs or in a mapping by their ids."""
+        return self.roles.value is not None or self.lists.has_values
+
+    def within(self, objects: Sequence[Any]) -> Sequence[Any]:
+        """Return the objects that have the query, which may be in an outer list."""
+        return _within_lists(objects, self.wrapper)
+
+    def rows(self, objects: Sequence[Any]) -> dict[str, list[Any]]:
+        """Return the columns of rows that `within` gives, by their roles."""
+        paths = {role: self.paths[path] for role, path in self.fields.items()}
+        return {role: values_at(objects, keys) for role, keys in paths.items()}
+
+    def rows_with_ranks(self, objects: Sequence[Any]) -> dict[str, list[Any]] | None:
+        """Return the columns of rows with their ranks; None if they have none.
+
+        Ranks in an outer list have no place beside the rows, and without the field of a query every
+        row is the only one of its query.
+        """
+        if self.ranks is None or self.wrapper or "query" not in self.fields:
+            return None
+        return {**self.rows(objects), "rank": values_at(objects, self.ranks)}
+
+    def queries(
+        self, objects: Sequence[Any], ids: Sequence[Any] | None = None
+    ) -> Iterator[tuple[Any, Any]]:
+        """Yield queries with their documents; a query without an id has its number from 0."""
+        objects = _within_lists(objects, self.wrapper)
+        # Ids that are given are those of the objects around the queries, if these have a field.
+        if self.roles.query is not None:
+            ids = values_at(objects, self.roles.query)
+        elif ids is None:
+            ids = range(len(objects))
+        paths = (self.roles.document, self.roles.value, self.ranks)
+        columns = [self._column(objects, keys) for keys in paths]
+        rows = zip(ids, objects, *columns, strict=True)
+        for position, (query, row, *cells) in enumerate(rows):
+            if not id_kind(type(query)):
+                problem = f"the query is {shown(query)}, and not an id"
+                hint = (
+                    f"leave it out, or give {mark('fields', {'query': None})} if no query has one"
+                )
+                raise InputError(f"{problem}; {hint}", f"position {position}")
+            try:
+                documents = self._documents(query, row, *cells)
+            except ValueError as error:
+                raise within(error, f"query {shown(query)}") from None
+            yield query, documents
+
+    def _documents(
+        self, query: Any, row: Any, documents: Any, values: Any, ranks: Any
+    ) -> dict[Any, Any]:
+        """Return the values of the documents of a query by their ids."""
+        if documents is None:
+            error = value_at(row, ("error",))
+            if error:
+                problem = f"it has an error in place of documents, {shown(error)}"
+                hint = "it counts as if nothing was retrieved"
+                self.lists.warning = f"query {shown(query)}: {problem}; {hint}"
+            return {}
+        if isinstance(documents, Mapping):
+            return self.lists.read(query, documents, documents.values())
+        if not is_list(documents) and not isinstance(documents, Set):
+            path = self.fields["document"]
+            raise InputError(f"{path} is {shown(documents)}; give a list of ids")
+        if not self.are_hits and are_pairs(documents):
+            return self.lists.read(query, *split_pairs(documents))
+        ranks = ranks if is_list(ranks) else ()
+        if isinstance(values, Mapping):
+            # That of relevances holds all judged documents, also those that are not in the list.
+            ids = values if self.names.kind == "qrels" else documents
+            return self.lists.read(query, ids, map(values.get, ids), ranks)
+        return self.lists.read(query, documents, self._values(values, documents), ranks)
+
+    def _column(self, objects: Sequence[Any], keys: Keys | None) -> list[Any]:
+        """Return what objects have at some keys, one after the other; None without keys."""
+        if keys is None:
+            return [None] * len(objects)
+        values = values_at(objects, keys)
+        return list(map(one_after_another, values)) if self.are_in_lists else values
+
+    def _values(self, values: Any, ids: Collection[Any]) -> Sequence[Any]:
+        """Return the values of the documents of a query, one per id; none without their field."""
+        if self.roles.value is None or (values is None and not ids):
+            return ()
+        if not is_list(values) or len(values) != len(ids):
+            path = self.fields[self.names.value]
+            problem = f"the number of documents is {len(ids)}, but {path} is {shown(values)}"
+            raise InputError(f"{problem}; give a value for each")
+        return list(values)
+
+
+def _inputs_object_reader_chosen(
+    objects: Sequence[Any],
+    wrapper: Keys,
+    fields: Fields,
+    names: Names,
+    have_queries: bool,
+) -> tuple[Fields, Roles]:
+    """Return the fields of the objects in the lists at a path, and their roles."""
+    inner = _within_lists(objects, wrapper)
+    if wrapper:
+        fields = fields_among(inner, wrapper)
+    return fields, roles_of_objects(inner[:LOOKED_AT], fields, names, have_queries)
+
+
+def _refuse_other_lists(
+    fields: Mapping[str, Field], paths: Mapping[str, str], names: Names
+) -> None:
+    """Raise an error for documents in three lists within each other, or with values elsewhere."""
+    document = fields[paths["document"]]
+    value = fields[paths.get(names.value, paths["document"])]
+    are_beside = value.list_path == document.list_path
+    if len(document.lists) > 2 or (len(document.lists) == 2 and not are_beside):
+        problem = f"{paths['document']} is in lists within lists"
+        hint = "give an object for each query, with its documents in one list"
+        raise InputError(f"{problem}; {hint}")
+
+
+def one_after_another(lists: Any) -> Any:
+    """Return the elements of lists, one after another; None for none.
+
+    >>> one_after_another([["a", "b"], None, ["c"]])
+    ['a', 'b', 'c']
+    """
+    if not is_list(lists):
+        return lists
+    joined: list[Any] = []
+    for values in lists:
+        if is_list(values):
+            joined += values
+        elif values is not None:
+            joined.append(values)
+    return joined
+
+
+def _within_lists(objects: Sequence[Any], path: Keys) -> Sequence[Any]:
+    """Return the objects in the lists at a path; the objects themselves if there is none."""
+    if not path:
+        return objects
+    inner = values_at(objects, path)
+    while any(map(is_list, inner)):
+        inner = one_after_another(inner)
+    return inner
+
+
+# ndcg/inputs/frame.py: Read whatever has columns with names: DataFrames, tables, Datasets, dicts of columns, records.
+
+HINT = (
+    "give a pandas, Polars or Spark DataFrame, an Arrow table, a DuckDB relation, a Hugging Face "
+    "Dataset, a dict of columns, or records"
+)
+
+
+class Frame(NamedTuple):
+    """The columns of a table."""
+
+    names: list[Any]
+    # a function that returns a table of some columns, by their names, whose rows match
+    table: Callable[[list[Any]], Any]
+    # a function that returns the same table, or its first rows, if reading all takes long
+    first: Callable[[list[Any]], Any]
+
+    def read(self, names: Iterable[Any]) -> list[Any]:
+        """Return some columns, whose rows match."""
+        return _inputs_frame_columns(self.table, names)
+
+    def head(self, names: Iterable[Any]) -> list[Any]:
+        """Return the first rows of some columns."""
+        return _inputs_frame_columns(self.first, names)
+
+
+def _inputs_frame_columns(table_of: Callable[[list[Any]], Any], names: Iterable[Any]) -> list[Any]:
+    names = list(names)
+    table = table_of(list(dict.fromkeys(names)))
+    return [table[name] for name in names]
+
+
+def frame_of(argument: str, value: Any) -> Frame | None:
+    """Return the columns of a value; None if it has none with names, as records have none.
+
+    >>> frame = frame_of("data", {"qid": ["q"], "docno": ["d"]})
+    >>> frame.names, frame.read(["docno"])
+    (['qid', 'docno'], [['d']])
+
+    Raises:
+        ValueError: its rows cannot be counted.
+    """
+    if is_lazy(value):
+        return _lazy_frame(value)
+    if library_of(value) == "pyarrow" and hasattr(value, "to_table"):
+        return _dataset_of_files(value)
+    names = _names_of(value)
+    if names is None and hasattr(value, "to_df"):  # of LensKit
+        return frame_of(argument, value.to_df())
+    if names is None:  # such as an array, or a column
+        return None
+    if is_database_query(value) and not is_spark(value):
+        return _frame_of_query(value, names)
+    if not hasattr(value, "__len__"):
+        problem = f"{type(value).__name__} of {library_of(value)} has no rows that can be counted"
+        hint = "give a table in memory, as toArrow() makes of a Spark DataFrame"
+        raise InputError(f"{problem}; {hint}", argument)
+    return Frame(names, lambda _: value, lambda _: value)
+
+
+def _lazy_frame(value: Any) -> Frame:
+    """Return the columns of a LazyFrame of Polars, which is computed once for all that are read."""
+    return Frame(
+        value.collect_schema().names(),
+        table=lambda names: value.select(names).collect(),
+        first=lambda names: value.select(names).head(ROWS_LOOKED_AT).collect(),
+    )
+
+
+def _dataset_of_files(value: Any) -> Frame:
+    return Frame(
+        value.schema.names,
+        table=lambda names: value.to_table(columns=names),
+        first=lambda names: value.head(ROWS_LOOKED_AT, columns=names),
+    )
+
+
+def _frame_of_query(value: Any, names: list[Any]) -> Frame:
+    run = cache(partial(pa.table, value))  # the query runs once for all columns
+    return Frame(names, lambda _: run(), lambda _: run())
+
+
+def _names_of(value: Any) -> list[Any] | None:
+    """Return the names of columns; None for a value that has none."""
+    if isinstance(value, Mapping):
+        return list(value)
+    if isinstance(value, pa.RecordBatchReader):
+        return list(value.schema.names)
+    if getattr(value, "column_names", ()) is None:  # of a Dataset that is read as it comes
+        return []
+    return names_of_columns(value) or None
+
+
+def frame_of_data(argument: str, data: Any) -> Frame | None:
+    """Return the columns of a value as `frame_of` does, and of records, a list of objects."""
+    records = listed(data)
+    if not is_object(first_in(records)):
+        return frame_of(argument, records)
+
+    def table(names: list[Any]) -> dict[Any, list[Any]]:
+        rows = list(map(fields_of, records))
+        return {name: _field_of_records(argument, rows, name) for name in names}
+
+    return Frame(list(fields_of(records[0])), table, table)
+
+
+def _field_of_records(argument: str, records: Sequence[Mapping[Any, Any]], name: Any) -> list[Any]:
+    try:
+        return [record[name] for record in records]
+    except KeyError:
+        row = next(row for row, record in enumerate(records) if name not in record)
+        has = shown(list(records[row]))
+        problem = f"record {row} has no {name!r}, which the first one has; it has {has}"
+        raise InputError(problem, argument) from None
+
+
+def named_columns(data: Any, called: str = "data", **arguments: Any) -> list[Any]:
+    """Return arguments, with names of columns replaced by the columns of a DataFrame.
+
+    Values that are not names are returned unchanged; `called` is its name in messages.
+    """
+    frame = frame_of_data(called, data)
+    if frame is None:
+        problem = f"{called} must be a DataFrame with named columns; got {shown(data)}"
+        raise ValueError(f"{problem}; {HINT}")
+    names = {argument: name for argument, name in arguments.items() if isinstance(name, str)}
+    index = getattr(getattr(data, "index", None), "names", [])
+    _check_names(called, names, frame.names, index)
+    _refuse_swapped_names(names)
+    used = [name for name in frame.names if name in names.values()]
+    columns = dict(zip(used, map(_with_name, frame.read(used), used), strict=True))
+    values = {argument: columns[name] for argument, name in names.items()}
+    return list({**arguments, **values}.values())
+
+
+def _check_names(
+    called: str, names: Mapping[str, str], columns: list[Any], index: Sequence[Any]
+) -> None:
+    """Raise an error for a name that no column of a DataFrame has, or several; and for no name."""
+    missing = {argument: name for argument, name in names.items() if name not in columns}
+    if missing:
+        noun = "column" if len(missing) == 1 else "columns"
+        lacks = f"{noun} {', '.join(map(shown, missing.values()))}"
+        arguments = ", ".join(missing)
+        hint = ""
+        if not set(index).isdisjoint(missing.values()):
+            hint = f"a level of its index is no column; give {called}.reset_index()"
+        problem = f"{called} has no {lacks}; it has {_listed(columns)}"
+        raise InputError(f"{arguments}: {problem}", hint=hint)
+    for argument, name in names.items():
+        if columns.count(name) > 1:
+            problem = f"{called} has several columns {shown(name)}; give them names of their own"
+            raise InputError(problem, argument)
+    if not names:
+        problem = f"{called}: no argument names one of its columns, which are {_listed(columns)}"
+        hint = "give predictions and references as their names, which must be text"
+        raise ValueError(f"{problem}; {hint}")
+
+
+def _refuse_swapped_names(names: Mapping[str, str]) -> None:
+    """Raise an error for scores that are called a relevance beside relevances called a score."""
+    run, qrels = names.get("predictions"), names.get("references")
+    if plain_name(run) in PLAIN_RELEVANCES and plain_name(qrels) in PLAIN_SCORES:
+        problem = f"{run!r} is a relevance, and the references {qrels!r} are a score"
+        raise InputError(f"{problem}; are both sides swapped?", "predictions")
+
+
+def _with_name(column: Any, name: str) -> Any:
+    """Return a column; one whose lowest value may be the best with its name, in a table."""
+    says_so = says_lowest_first(name) or says_lowest_first(name, NAMES_OF_RANKS)
+    if not says_so or name_of_column(column) == name:
+        return column
+    # What is read later knows the order of these scores by the name alone.
+    with suppress(pa.ArrowException, ValueError):
+        return pa.table({name: plain(name, column)})
+    return column
+
+
+def _listed(columns: list[Any]) -> str:
+    """Return the first names of columns, as many as fit into a message."""
+    return brief(map(shown, columns), ", ")
+
+
+# ndcg/inputs/tables.py: Read tables: whatever has named columns, whose rows are documents or have lists of them.
+
+HASHED = 1 << 17  # rows whose ids a thread hashes at a time
+UNSPLIT = re.compile("[;|\t]")  # between the names in a header that was read as one
+
+
+def table_of(argument: str, side: Any, names: Names) -> Frame | None:
+    """Return the columns of a table, or of a dict of columns; None for anything else."""
+    if isinstance(side, Mapping) and not is_dict_of_columns(side, names):
+        return None
+    frame = frame_of(argument, side)
+    if frame is None or len(frame.names) > 1 or names.name("document") in frame.names:
+        return frame
+    # A single column has no documents beside its queries; it may be a column of lists.
+    name = "".join(map(str, frame.names))
+    separator = UNSPLIT.search(name)
+    if separator:
+        hint = f"read the file with sep={separator[0]!r}, or give its path"
+        raise InputError(f"has a single column, {shown(name)}; {hint}", argument)
+    return None
+
+
+def is_dict_of_columns(side: Mapping[Any, Any], names: Names) -> bool:
+    """Return whether a mapping has columns by their names, not documents by the ids of queries."""
+    if not all(map(_is_column, side.values())):
+        return False
+    given = names.given_names
+    return are_names_of_fields(side) or (len(given) > 1 and side.keys() >= {*given})
+
+
+def _is_column(value: Any) -> bool:
+    return isinstance(value, (list, *ARROW)) or hasattr(value, "__array__")
+
+
+def examples_of(frame: Frame) -> dict[Any, Any]:
+    """Return the first value of each column that is not missing, as far as they can be read."""
+    examples: dict[Any, Any] = {}
+    for name in frame.names:
+        examples[name] = "…"
+        with suppress(Exception):  # which reading the chosen columns may raise again
+            (column,) = frame.head([name])
+            cells = list(map(as_python, islice(iter(column), ROWS_LOOKED_AT)))
+            present = (cell for cell in cells if cell is not None and cell == cell)
+            examples[name] = next(present, cells[0])
+    return examples
+
+
+# Reading
+
+
+def read_table(argument: str, frame: Frame, names: Names) -> Columns | Pairs | list[dict[str, Any]]:
+    """Return the rows of a table as columns; as objects if they are queries with lists."""
+    try:
+        there = "the table has the columns"
+        chosen = columns_of_table(frame.names, names, there, lambda: examples_of(frame))
+    except ValueError as error:
+        may_be_queries = names.has_no_query or isinstance(error, UnknownFieldError)
+        if may_be_queries and _has_lists(frame):
+            return rows_of_frame(frame)  # every row is a query
+        raise within(error, argument) from None
+    named = chosen | column_of_ranks(frame.names, chosen, names)
+    # A column may have two roles, as a rank that is the document.
+    read = {name: f"{argument}: the column {name!r}" for name in named.values()}
+    # All at once, since a query of a database runs every time.
+    columns = settled(dict(zip(read.values(), frame.read(read), strict=True)))
+    cells = {role: columns[read[name]] for role, name in named.items()}
+    if holds_lists(cells["document"]):
+        return rows_of_frame(frame)
+    if names.kind == "exclude":
+        return Pairs(cells["query"], cells["document"])
+    others = fields_without_role(frame.names, chosen)
+    return columns_of_rows(argument, cells, names, chosen, "a table", others)
+
+
+def _held_against_ranks(argument: str, cells: Mapping[str, Any], names: Names) -> bool:
+    """Warn of scores that do not fit the ranks beside them; return whether ranks tell an order."""
+    problem, has_ranks = fit_of_ranks(cells, names)
+    if problem:
+        warn(f"{mark(argument)}: {problem}")
+    return has_ranks
+
+
+def fit_of_ranks(cells: Mapping[str, Any], names: Names) -> tuple[str, bool]:
+    """Return what a warning says about scores that do not fit the ranks beside them.
+
+    They are equal, or in another order, in the first rows. Return as well whether the ranks tell an
+    order: they are not all equal.
+    """
+    heads = {role: list(in_python(column[:ROWS_LOOKED_AT])) for role, column in cells.items()}
+    ranks = list(map(as_number, heads["rank"]))
+    scores = list(map(as_number, heads.get("score", ranks)))
+    return beside_ranks(heads["query"], scores, ranks, names)
+
+
+def as_python(cell: Any) -> Any:
+    """Return the value of a cell as Python's, if its library can convert it."""
+    for method in ("as_py", "to_list", "tolist"):
+        if hasattr(cell, method):
+            return getattr(cell, method)()
+    return cell
+
+
+def holds_lists(cells: Any) -> bool:
+    """Return whether a cell of a column holds several documents."""
+    if isinstance(cells, ARROW):
+        return bool(pa.types.is_nested(cells.type))
+    first = as_python(next((cell for cell in cells if cell is not None), None))
+    return is_nested(first)
+
+
+def _has_lists(frame: Frame) -> bool:
+    return any(map(is_nested, examples_of(frame).values()))
+
+
+def rows_of_frame(frame: Frame) -> list[dict[str, Any]]:
+    """Return the rows of a table as objects."""
+    cells = []
+    for name, column in zip(frame.names, frame.read(frame.names), strict=True):
+        cells.append(_cells_of(name, column))
+    return [dict(zip(frame.names, row, strict=True)) for row in zip(*cells, strict=True)]
+
+
+def _cells_of(name: Any, column: Any) -> list[Any]:
+    """Return the cells of a column as Python's values, and structs as dicts."""
+    if hasattr(column, "column_name"):  # of a Dataset
+        return list(map(as_python, column))
+    if library_of(column) == "pandas" and column.dtype == object:
+        # Arrow would read a row of Spark, which has names, as a list.
+        return list(map(as_python, column.where(column.notna(), None)))
+    if hasattr(column, "__arrow_c_stream__"):
+        with suppress(pa.ArrowException):  # Arrow cannot hold a column of mixed objects
+            objects = pa.chunked_array(column)
+            if pa.types.is_struct(objects.type):
+                return list(objects.to_pylist())
+    return list(map(as_python, in_python(plain(str(name), column))))
+
+
+def columns_of_rows(
+    argument: str,
+    cells: Mapping[str, Any],
+    names: Names,
+    fields: Mapping[str, Any],
+    form: str,
+    others: Sequence[str] = (),
+) -> Columns:
+    """Return rows of one document as columns, without the rows that have no value.
+
+    The cells are those of the query, the document, and its value and rank, if it has them. `others`
+    are the columns or fields that are not read.
+    """
+    has_ranks = "rank" in cells and _held_against_ranks(argument, cells, names)
+    called = {role: f"{argument}: the column {fields.get(role, role)!r}" for role in cells}
+    query = read_ids(called["query"], cells["query"])
+    document = id_column(called["document"], cells["document"])
+    if names.value in cells:
+        try:
+            values = read_values(called[names.value], cells[names.value], names)
+        except InputError as error:
+            error.problem += instead_of_relevance(names.kind, fields, others)
+            raise
+    else:
+        by_order = np.array(values_by_order(len(document), names), np.float64)
+        values = Column(by_order, np.zeros(1, np.int64))
+    lengths = {
+        "query": len(query.codes),
+        "document": len(document),
+        names.value: len(values.values),
+    }
+    if len(set(lengths.values())) > 1:
+        raise InputError(f"columns differ in length: {shown(lengths)}", argument)
+    starts = range(0, max(1, len(document)), HASHED)
+    hashes = in_threads(lambda start: hashes_of(document[start : start + HASHED]), starts)
+    side = Columns(
+        query.codes,
+        query.distinct,
+        document,
+        values.values,
+        np.concatenate(hashes),
+        form=form,
+        fields=dict(fields),
+        others=others,
+        has_values=names.value in cells,
+        has_ranks=has_ranks,
+    )
+    with in_place(argument):
+        return checked_rows(side, values.present, names, "row {}".format)
+
+
+def checked_rows(
+    side: Columns, present: Mask | None, names: Names, place_of: Callable[[int], str]
+) -> Columns:
+    """Return the rows that have a value, with every document of a query once.
+
+    Of a document that a run repeats, the best row is kept, if `keep` says so.
+
+    Raises:
+        InputError: a document is there twice, or no row has a value.
+    """
+    numbers = np.arange(len(side.query))
+    side = side._replace(numbers=numbers, place_of=place_of)
+    if names.keep is None:
+        repeated = repeated_row(side)
+        if repeated is not None:
+            row, before = repeated
+            document, query = side.words(row)
+            problem = f"document {document} of query {query} is in {side.place(before)} already"
+            hint = once(names.kind)
+            if names.kind == "run":
+                hint = f"if the rows are of several systems, give one at a time; else {hint}"
+            raise InputError(f"{problem}; {hint}", side.place(row))
+    if present is not None:
+        if not present.any():
+            raise InputError(no_values(names))
+        # A query of which no document has a score is missing from the run.
+        side = side.retrieved(present) if names.kind == "run" else side.only(present)
+        side = side._replace(lacking=numbers[~present])
+    if names.keep is not None:
+        side = side.only(best_rows(side, names.keep, names.ascending))
+    return side
+
+
+def read_values(called: str, cells: Any, names: Names) -> Column:
+    """Return the values of rows; integers only beyond 2**53."""
+    column = read_flat_column(called, cells, lambda _, row: f"row {row}", labels=names.labels)
+    numbers = column.values
+    if numbers.dtype.kind != "f" and not beyond_2_53(numbers).any():
+        return column._replace(values=numbers.astype(np.float64))
+    return column
+
+
+# ndcg/inputs/sides.py: Read one side of rankings: what contains it decides its form, never what its values look like.
+
+SCALARS = (str, bytes, Real)
+TYPES_OF_NUMBERS = ({int}, {float}, {int, float})  # of the documents of a query, in most rankings
+FIRST_MAPPINGS = 1 << 3  # mappings of a list, whose keys are held against the names of fields
+
+
+def read_side(argument: str, side: Any, names: Names) -> Any:
+    """Return one side as `ById` or `Columns` if it has ids; numbers by position as they are.
+
+    >>> read_side("predictions", [["d3", "d1"]], Names("run", "score")).queries
+    {0: {'d3': -1, 'd1': -2}}
+    """
+    if isinstance(side, (NoneType, ById, Columns, Pairs, str)) or is_sparse(side):
+        return side
+    if isinstance(side, io.IOBase):
+        raise InputError(f"is an open file ({type(side).__name__}); give its path", argument)
+    frame = table_of(argument, side, names)
+    if frame is not None:
+        with _ways_of_table(argument, side):
+            table = read_table(argument, frame, names)
+        if not isinstance(table, list):
+            return table
+        return objects_by_id(argument, table, names)  # rows that are queries with lists
+    if names.kind == "exclude":
+        return side  # ids alone, which `exclusion` reads beside the rankings
+    # A response of Elasticsearch's client has keys, too.
+    if hasattr(side, "keys") and is_object(side):
+        return _of_mapping(argument, fields_of(side), names)
+    if not names.has_query_ids:
+        _refuse_levels(argument, side, names)
+    with in_place(argument):
+        names.refuse_unknown_order(name_of_column(side))
+    values = plain(argument, side)  # at once, since a reader of Arrow can be read only once
+    rows = _inputs_sides_rows(values)
+    _refuse_tables(argument, rows)
+    _refuse_two_matrices(argument, rows)
+    return _of_list(argument, values, rows, names)
+
+
+def read_usual(*sides: Any) -> Sequence[Any] | None:
+    """Return both sides as `read_side` does if both are numbers, or both mappings to numbers.
+
+    Numbers are in an array or in nested lists, mappings are ``{query: {document: number}}``. The
+    first query tells. Of all other forms, return None.
+    """
+    if all(map(_are_numbers, sides)):
+        return sides
+    if all(map(_are_mappings_to_numbers, sides)):
+        return list(map(ById, sides))
+    return None
+
+
+def _are_numbers(side: Any) -> bool:
+    """Return whether a side is an array of numbers, or a list of lists with a number first."""
+    if type(side) is not list:
+        return type(side) is np.ndarray and side.dtype.kind in "biuf"
+    return set(map(type, side[:1])) == {list} and set(map(type, side[0][:1])) in TYPES_OF_NUMBERS
+
+
+def _are_mappings_to_numbers(side: Any) -> bool:
+    """Return whether a side maps queries to mappings of documents to numbers."""
+    if type(side) is not dict or set(map(type, side.values())) != {dict}:
+        return False
+    first = next(iter(side.values()))
+    have_fields = may_be_fields(side) or may_be_fields(first)
+    return not have_fields and set(map(type, first.values())) in TYPES_OF_NUMBERS
+
+
+def _refuse_levels(argument: str, side: Any, names: Names) -> None:
+    """Raise an error for a Series whose index has the queries and the documents."""
+    if getattr(getattr(side, "index", None), "nlevels", 1) > 1:
+        hint = f'give {mark(argument)}.reset_index(name="{names.value}")'
+        raise InputError(f"is a Series with several levels in its index; {hint}", argument)
+
+
+def _refuse_tables(argument: str, rows: Iterable[Any]) -> None:
+    """Raise an error for tables of several systems, or of a query each."""
+    columns = names_of_columns(_first_filled(rows))
+    if len(columns) > 1:
+        listed = brief(map(shown, columns), ", ")
+        hint = "give one, such as pandas.concat({query: table, ...}, names=['query_id'])"
+        raise InputError(f"holds tables, with the columns {listed}; {hint}", argument)
+
+
+def _refuse_two_matrices(argument: str, rows: Sequence[Any]) -> None:
+    """Raise an error for a pair of matrices, as a search of FAISS returns scores and ids.
+
+    Those of a model, as the Trainer returns them, may differ in shape.
+    """
+    if len(rows) != 2 or {getattr(row, "ndim", 0) for row in rows} != {2}:
+        return
+    first, second = (tuple(row.shape) for row in rows)
+    ids = mark("document_ids", said="document_ids=ids")
+    hint = f"if they are ids and scores, give predictions=scores, {ids}"
+    if first != second:
+        padding = f"{mark('ignore_index', -100)} if it pads rows"
+        hint = f"if the first has the scores, give {argument}[0], and {padding}"
+    raise InputError(f"holds two arrays, of shapes {first} and {second}; {hint}", argument)
+
+
+@contextmanager
+def _ways_of_table(argument: str, table: Any) -> Iterator[None]:
+    """Add to an error about fields what else may hold them: an index, or columns of documents."""
+    try:
+        yield
+    except UnknownFieldError as error:
+        named = list(filter(None, getattr(getattr(table, "index", None), "names", ())))
+        if named:
+            levels = ", ".join(map(shown, named))
+            error.add(f"if {levels} of its index counts, give {mark(argument)}.reset_index()")
+        are_numbers = all(isinstance(example, Real) for example in error.examples.values())
+        if are_numbers and not error.chosen:
+            by_query = "{query: row.dropna().to_dict() for query, row in frame.iterrows()}"
+            error.add(f"if columns are documents, give rows by query, {by_query}")
+        if "query" in error.roles and "document" in error.chosen:
+            error.add(f"if all rows are of one query, add a column {mark('query_id')} with its id")
+        error.add_decimals(WITH_POINTS)
+        raise
+
+
+def objects_by_id(
+    argument: str,
+    objects: Sequence[Any],
+    names: Names,
+    queries: Sequence[Any] | None = None,
+    is_whole: bool = False,
+) -> ById | Columns:
+    """Return the documents of objects that are rows or queries."""
+    objects = without_arrays(objects)
+    with in_place(argument, instead_of=argument):
+        reader = ObjectReader(objects, names, queries is not None, is_whole)
+        if not reader.are_rows:
+            ids, rows = zip(*reader.queries(objects, queries), strict=True)
+            by_position = queries is None and reader.roles.query is None
+            return _by_id(argument, rows_by_query(argument, ids, rows), by_position, reader)
+    read = reader.rows_with_ranks(objects) or reader.rows(reader.within(objects))
+    cells: dict[str, Any] = {"query": queries, **read}  # those of a mapping, or of a field
+    roles = reader.roles
+    return columns_of_rows(argument, cells, names, roles.fields, reader.form, roles.others)
+
+
+def _by_id(
+    argument: str,
+    queries: Mapping[Any, DocumentValues],
+    by_position: bool,
+    reader: "ObjectReader | RowReader",
+) -> ById:
+    """Return the documents that a reader has read, and warn of what it noticed."""
+    if reader.lists.warning:
+        warn(f"{mark(argument)}: {reader.lists.warning}")
+    return ById(
+        queries,
+        by_position,
+        reader.form,
+        reader.fields,
+        reader.has_values,
+        reader.others,
+        reader.lists.are_held_to_order,
+    )
+
+
+# Mappings
+
+
+def _of_mapping(argument: str, side: Mapping[Any, Any], names: Names) -> ById | Columns:
+    """Return the documents of a mapping of queries, or of a single object."""
+    refuse_table_by_index(side, argument)
+    if is_single_object(side, names):
+        return _of_single_object(argument, side, names)
+    _refuse_tables(argument, side.values())
+    _refuse_columns_of_lists(argument, side, names)
+    if are_responses(side):
+        return _of_responses(argument, side, names)
+    # Nearly all mappings are such, whose values are looked at only where they are scored.
+    if not names.has_no_value and _are_mappings_to_numbers(side):
+        return ById(side)
+    try:
+        return read_by_query(argument, side.items(), names, by_position=False)
+    except UnknownFieldError as error:
+        keys = [key for key, row in side.items() if are_hits(row)]
+        # What seem hits may be queries, as in a request to Elasticsearch to rate rankings.
+        if len(keys) == 1 and error.have_lists:
+            error.add(_if_these_are_queries(argument, keys[0]))
+        raise
+
+
+def _of_single_object(argument: str, side: Mapping[Any, Any], names: Names) -> ById | Columns:
+    """Return the documents of an object, which may hold those of several queries."""
+    try:
+        return objects_by_id(argument, [side], names, is_whole=True)
+    except UnknownFieldError:
+        lists = [field for field in fields_among([side]).values() if field.lists]
+        keys = {field.keys[0] for field in lists}
+        key = min(keys, default="")
+        if len(keys) != 1 or not _inputs_sides_are_alike(side[key]):
+            raise
+    # The fields of one query tell, and not those of every one.
+    hint = _if_these_are_queries(argument, key)
+    try:
+        _of_responses(argument, side[key], names)
+    except UnknownFieldError as error:
+        error.add(hint)
+        raise
+    raise InputError(f"has objects with the same fields in {key!r}; {hint}", argument)
+
+
+def _inputs_sides_are_alike(value: Any) -> bool:
+    """Return whether a value is a mapping of several objects with the same fields."""
+    if not isinstance(value, Mapping) or len(value) < 2 or not all(map(is_object, value.values())):
+        return False
+    return _have_same_keys(list(map(fields_of, value.values())))
+
+
+def _if_these_are_queries(argument: str, key: Any) -> str:
+    """Return what an error says about what a side holds under a key."""
+    return f"if these are queries, give {mark(argument)}[{key!r}]"
+
+
+def is_single_object(side: Mapping[Any, Any], names: Names) -> bool:
+    """Return whether a mapping is an object with fields, and not a mapping of queries.
+
+    A query has no single value. A path that `fields` gives begins with a key.
+    """
+    # To spell thousands of ids as names of fields would take long.
+    if len(side) > MOST_FIELDS:
+        return False
+    if _has_names_of_fields(side, names) or _is_wrapper(side, names):
+        return True
+    # If all are single, they are queries with one id, which are refused later.
+    if {isinstance(value, SCALARS) for value in side.values()} == {True, False}:
+        return True
+    # Options beside a list of objects, as in a request to Elasticsearch to rate rankings.
+    others = [value for value in side.values() if not are_hits(value)]
+    return 0 < len(others) < len(side) and all(map(_are_options, others))
+
+
+def _are_options(value: Any) -> bool:
+    """Return whether a value is a mapping that holds others, and no documents of a query."""
+    return isinstance(value, Mapping) and any(map(is_nested, value.values()))
+
+
+def are_responses(side: Mapping[Any, Any]) -> bool:
+    """Return whether a mapping holds objects by their queries, such as responses of a client."""
+    first = _first_filled(side.values())
+    return is_object(first) and not is_mapping_to_values(first)
+
+
+def _is_wrapper(side: Mapping[Any, Any], names: Names) -> bool:
+    """Return whether a mapping wraps a list of queries: objects with lists, and no hits."""
+    lists = list(filter(are_hits, side.values()))
+    if len(lists) != 1:
+        return False
+    if all(map(is_mapping_to_values, lists[0])):
+        return False  # the hits of one query, as nearly always
+    fields = fields_among(filter(is_object, lists[0]))
+    if len(fields.outside_lists) == len(fields):
+        return False
+    return not names.candidates("document", fields.leaves.outside_lists, DOCUMENT_OF_HITS)
+
+
+def is_mapping_to_values(row: Any) -> bool:
+    """Return whether an object is a mapping of documents to values: all of them are single."""
+    return isinstance(row, Mapping) and not any(map(is_nested, row.values()))
+
+
+def is_ranking(row: Mapping[Any, Any], names: Names) -> bool:
+    """Return whether an object is a mapping of documents to numbers, and no record."""
+    return is_mapping_to_numbers(row) and not _has_names_of_fields(row, names)
+
+
+def _has_names_of_fields(row: Mapping[Any, Any], names: Names) -> bool:
+    """Return whether a mapping has standard names of two roles, or begins a path of `fields`."""
+    if are_names_of_fields(row):
+        return True
+    paths = [accumulate(path.split("."), "{}.{}".format) for path in names.given_names]
+    return not set(map(plain_name, row)).isdisjoint(map(plain_name, chain(*paths)))
+
+
+def are_queries(row: Mapping[Any, Any], names: Names) -> bool:
+    """Return whether an object maps queries to their documents: to lists of ids, or to numbers."""
+    if is_single_object(row, names) or spelled(row, chain(*LISTS_OF_IDS[names.kind])):
+        return False
+    return all(map(_are_ids_or_numbers, row.values()))
+
+
+def _are_ids_or_numbers(documents: Any) -> bool:
+    """Return whether a query has a list without hits, a mapping to numbers, or nothing."""
+    if is_list(documents):
+        return not are_hits(documents)
+    return documents is None or is_mapping_to_values(documents)
+
+
+def _of_responses(argument: str, side: Mapping[Any, Any], names: Names) -> ById | Columns:
+    # A query without a response retrieved nothing.
+    objects = [{} if response is None else response for response in side.values()]
+    queries = list(side)
+    position = first_no_object(objects)
+    if position is not None:
+        problem = f"must be an object, as those before; got {shown(objects[position])}"
+        raise InputError(problem, argument, f"query {shown(queries[position])}")
+    return objects_by_id(argument, objects, names, queries)
+
+
+def refuse_table_by_index(side: Mapping[Any, Any], argument: str = "") -> None:
+    """Raise an error for {row: {column: cell}} and {column: {row: cell}}, as pandas makes them."""
+    first = next(iter(side.values()), None)
+    if not isinstance(first, Mapping):
+        return
+    are_mappings = all(isinstance(column, Mapping) for column in side.values())
+    # Two names of fields tell a row: documents are hardly called query_id and score.
+    if may_be_fields(first) or (are_mappings and may_be_fields(side)):
+        hint = "give the table itself, its records, [{...}, ...], or its columns, {name: [...]}"
+        raise InputError(f"is a table by its index, such as {shown(dict(first))}; {hint}", argument)
+    _refuse_fields_by_document(first, argument)
+
+
+def _refuse_fields_by_document(documents: Mapping[Any, Any], argument: str) -> None:
+    """Raise an error for {document: {field: value}}, in which the ids would be names of fields."""
+    fields: Mapping[Any, Any] = next(iter(documents.values()), {})
+    are_objects = all(map(is_mapping_to_values, documents.values()))
+    if are_objects and spelled(fields, chain(*SCORE, *RELEVANCE, LOWEST_FIRST)):
+        problem = f"has the fields of every document, such as {shown(dict(fields))}"
+        hint = "give a single value, {query: {document: fields['...']}}, or a list of these objects"
+        raise InputError(f"{problem}; {hint}", argument)
+
+
+def _refuse_columns_of_lists(argument: str, side: Mapping[Any, Any], names: Names) -> None:
+    """Raise an error for lists of ids of all queries under the name of such lists, as of Chroma.
+
+    A query has a list of ids, and no lists of them.
+    """
+    for name in filter(side.__contains__, chain(*LISTS_OF_IDS[names.kind])):
+        if is_list(first_in(side[name])):
+            problem = f"its keys are read as queries, and {shown(name)} has lists of several"
+            lists = f"{mark(argument)}[{name!r}]"
+            by_query = f"{{query: ids for query, ids in zip(queries, {lists})}}"
+            hint = f"give {lists} if the other side has lists in the same order, or {by_query}"
+            raise InputError(f"{problem}; {hint}", argument)
+
+
+def _have_same_keys(mappings: Sequence[Mapping[Any, Any]]) -> bool:
+    keys = mappings[0].keys()
+    return all(mapping.keys() == keys for mapping in mappings)
+
+
+# Lists
+
+
+def _of_list(argument: str, side: Any, rows: Sequence[Any], names: Names) -> Any:
+    """Return the documents of a list of queries, or of objects; itself if it has numbers."""
+    # The first query with documents tells the form of all.
+    first = _as_row(argument, _first_filled(rows), by_position=True)
+    if type(first) is tuple and _is_row_of_table(rows, first, names):
+        raise row_of_table(argument, first, names)
+    if not _have_ids(first):
+        return side
+    if names.labels is not None and _are_ids(first):
+        return side  # labels if the other side holds numbers, which both sides together tell
+    if is_object(first) and not _are_rankings(argument, first, rows, names):
+        return objects_by_id(argument, rows, names)
+    return read_by_query(argument, enumerate(rows), names, by_position=True)
+
+
+def _have_ids(row: Any) -> bool:
+    """Return whether the documents of a query have ids, and are no numbers by position."""
+    if isinstance(row, Set) or is_object(row):
+        return True
+    return _are_ids(row) or are_hits(row) or are_pairs(row)
+
+
+def _is_row_of_table(rows: Sequence[Any], first: tuple[Any, ...], names: Names) -> bool:
+    """Return whether a tuple holds text, or all of a run are a user, an item and an estimate."""
+    if any(isinstance(cell, (str, UUID)) for cell in first):
+        return True
+    return names.kind == "run" and {tuple(map(type, row)) for row in rows} == {(int, int, float)}
+
+
+def row_of_table(argument: str, row: tuple[Any, ...], names: Names) -> InputError:
+    """Return the error for a tuple that holds text, or numbers of two types: it is no query."""
+    problem = f"holds {shown(row)}, a row of a table"
+    table = "a table, pandas.DataFrame(rows, columns=[...]), with columns named by what they hold"
+    hint = f"give {table}, {examples_of_names(names)}; or lists if each is a query"
+    return InputError(f"{problem}; {hint}", argument)
+
+
+def _are_rankings(argument: str, first: Any, rows: Sequence[Any], names: Names) -> bool:
+    """Return whether objects are mappings of documents to numbers, one per query.
+
+    Records have the same names, rankings mostly do not.
+
+    Raises:
+        InputError: all have the same text as keys, none of them a standard name.
+    """
+    # The first one tells of most records.
+    if not is_mapping_to_numbers(first):
+        return False
+    rows = [_as_row(argument, row, by_position=True) for row in rows]
+    rankings = list(filter(None, filter(is_object, rows)))
+    if not all(map(is_mapping_to_numbers, rankings)):
+        return False
+    # All records have the names of the first ones. To spell the ids of all rankings takes long.
+    if any(_has_names_of_fields(row, names) for row in rankings[:FIRST_MAPPINGS]):
+        return False
+    are_alike = len(rankings) > 1 and _have_same_keys(rankings)
+    if are_alike and all(isinstance(key, str) for key in rankings[0]):
+        problem = f"holds mappings with the same keys, such as {shown(dict(rankings[0]))}"
+        hint = f"if the keys are documents, give {{query: mapping}}; if fields, {mark('fields')}"
+        raise InputError(f"{problem}; {hint}", argument)
+    return True
+
+
+def _inputs_sides_rows(side: Any) -> Sequence[Any]:
+    """Return the queries of a side whose documents may have ids; nothing of numbers."""
+    if isinstance(side, ARROW) and _may_hold_ids(side.type):
+        return list(side.to_pylist())
+    if isinstance(side, np.ndarray) and side.dtype.kind in TEXTS_AND_OBJECTS:
+        return list(np.atleast_1d(side).tolist())
+    return side if isinstance(side, (list, tuple)) else []
+
+
+def _may_hold_ids(kind: pa.DataType) -> bool:
+    """Return whether a column, perhaps of lists, holds ids that are never numbers, or objects."""
+    while hasattr(kind, "value_type"):  # of lists
+        kind = kind.value_type
+    return pa.types.is_nested(kind) or id_kind(kind) not in ("", "integers")
+
+
+# The documents of queries
+
+
+def _first_filled(rows: Iterable[Any]) -> Any:
+    """Return the documents of the first query that has some; else of the first one."""
+    return next(filter(_is_filled, rows), next(iter(rows), None))
+
+
+def _is_filled(row: Any) -> bool:
+    return row is not None and length_hint(row, 1) > 0
+
+
+def _are_ids(row: Any) -> bool:
+    """Return whether a query's documents are ids that are never numbers, such as text."""
+    return id_kind(type(first_in(row))) not in ("", "integers")
+
+
+def are_hits(row: Any) -> bool:
+    """Return whether a query's documents are objects."""
+    return is_object(first_in(row))
+
+
+def read_by_query(
+    argument: str, queries: Iterable[tuple[Any, Any]], names: Names, by_position: bool
+) -> ById:
+    """Return the documents of queries by the ids of queries, or by their numbers."""
+    rows = {query: _as_row(argument, row, by_position) for query, row in queries}
+    with in_place(argument, instead_of=argument):
+        reader = RowReader(rows.values(), names)
+        documents = {query: reader.documents(query, row) for query, row in rows.items()}
+    return _by_id(argument, documents, by_position, reader)
+
+
+def _as_row(argument: str, row: Any, by_position: bool) -> Any:
+    """Return a query's documents as a list, a set or an object; an empty list for None."""
+    if row is None:
+        return []
+    if isinstance(row, (list, tuple, Set, *SCALARS)) or is_object(row):
+        return row
+    if is_by_index(row, by_position):
+        return mapping_by_index(argument, row)
+    values = in_python(plain(argument, row))
+    # A matrix in a list is no query; its rows are no pairs.
+    return row if by_position and is_list(first_in(values)) else values
+
+
+class RowReader:
+    """Reads the documents of queries: mappings, sets, and lists of ids, of pairs and of hits."""
+
+    def __init__(self, rows: Iterable[Any], names: Names) -> None:
+        self.names = names
+        self.hits: HitReader | None = None
+        self.lists = ListReader(names)
+        self.forms: dict[str, None] = {}
+        self.has_values = False  # whether some documents read so far have values
+        self.fields: Mapping[str, str] = {}  # the fields of hits by role
+        self.others: Sequence[str] = ()  # the fields of hits that are not read
+        rows = list(rows)
+        # What is no hit or no pair among them is refused with its query, where it is read.
+        lists_of_hits = list(filter(are_hits, rows))
+        if lists_of_hits:
+            hits = filter(is_object, chain.from_iterable(lists_of_hits))
+            self.hits = HitReader(hits, names)
+            self.lists = self.hits.lists
+        elif objects := _objects_in_pairs(rows):
+            self.hits = HitReader(objects, names.without_value())
+            self.lists = ListReader(names, self.hits.lists.hint)
+        if self.hits is not None:
+            self.fields, self.others = self.hits.roles.fields, self.hits.roles.others
+
+    @property
+    def form(self) -> str:
+        """What was read, as `preview` says it."""
+        return " and ".join(self.forms)
+
+    def documents(self, query: Any, row: Any) -> DocumentValues:
+        """Return the values of a query's documents by their ids."""
+        try:
+            return self._documents(query, row)
+        except ValueError as error:
+            raise within(error, f"query {shown(query)}") from None
+
+    def _documents(self, query: Any, row: Any) -> DocumentValues:
+        if isinstance(row, Mapping):
+            self._note("mappings of documents to numbers", not self.names.has_no_value)
+            return self._of_mapping(row)
+        if isinstance(row, Set):
+            self._note("sets of ids", False)
+            return documents_of_query(row, None, self.names)
+        if not isinstance(row, (list, tuple)):
+            hint = "give a list of ids or hits, a set, or a mapping of documents to numbers"
+            raise InputError(f"got {shown(row)}; {hint}")
+        if len(row) == 0:
+            return {}
+        if self.hits is not None and are_hits(row):
+            self._note("lists of hits", self.hits.roles.value is not None)
+            return self.hits.read(query, row)
+        if are_pairs(row):
+            self._note("lists of pairs", not self.names.has_no_value)
+            return self._of_pairs(query, row)
+        self._note("lists of ids", False)
+        return documents_of_query(without_filling(row), None, self.names)
+
+    def _note(self, form: str, has_values: bool) -> None:
+        """Remember what held the documents of a query."""
+        self.forms[form] = None
+        self.has_values |= has_values
+
+    def _of_mapping(self, row: Mapping[Any, Any]) -> DocumentValues:
+        """Return a mapping of documents to numbers."""
+        if not is_mapping_to_values(row):
+            raise InputError(f"got {shown(dict(row))}; give {{document: number}} in each query")
+        return documents_of_query(row, None, self.names) if self.names.has_no_value else row
+
+    def _of_pairs(self, query: Any, row: Sequence[Any]) -> DocumentValues:
+        """Return the documents of pairs of an id, or of an object with one, and a value."""
+        firsts, values = split_pairs(row)
+        if self.hits is not None and is_object(firsts[0]):
+            firsts = list(self.hits.ids(firsts))
+        return self.lists.read(query, firsts, values)
+
+
+def _objects_in_pairs(rows: Iterable[Any]) -> list[Any]:
+    """Return the objects in lists of pairs of an object and a value; none if they are of ids."""
+    pairs = list(filter(are_pairs, rows))
+    if not any(is_object(row[0][0]) for row in pairs):
+        return []
+    return list(filter(is_object, map(first_in, chain.from_iterable(pairs))))
+
+
+def without_filling(ids: Sequence[Any]) -> Sequence[Any]:
+    """Return ids without any -1 at the end.
+
+    >>> without_filling([7, 3, -1, -1])
+    [7, 3]
+    """
+    # FAISS fills up a list with -1 where there were fewer documents, as others pad labels.
+    filling = takewhile(_is_filling, reversed(ids))
+    return ids[: len(ids) - len(list(filling))]
+
+
+def _is_filling(document: Any) -> bool:
+    return type(document) is int and document == -1
+
+
+# ndcg/inputs/beside_ids.py: Numbers beside ids: which documents they are of.
+
+Rows = Sequence[Any]  # a list per query
+SCORE_OF_EACH_ROW = "give a score for each row, in a flat array or in a file, one a line"
+
+
+def with_ids_on_both(inputs: Any, names: Names) -> Any:
+    """Return inputs of which both sides have ids, or none has, where one side may have numbers.
+
+    Args:
+        inputs: both sides as they were read, and the ids beside them.
+        names: the names of the run.
+    """
+    run, qrels = inputs.predictions, inputs.references
+    ids = inputs.document_ids
+    if _are_lists_without_ids(run) and are_lists(ids):
+        # The ids of the documents are lists beside the lists of their values.
+        if _are_lists_without_ids(qrels):
+            _refuse_ids_as_relevances(ids, qrels)
+            qrels = _by_ids_beside("references", qrels, ids, names_of_side("qrels"))
+        run = _by_ids_beside("predictions", run, ids, names)
+        inputs = inputs._replace(document_ids=None)
+    if is_sparse(qrels) and _are_columns(run, qrels):
+        # Lists of integers beside a sparse matrix are numbers of its columns, best first.
+        run = _inputs_beside_ids_ranked(run, names)
+    if has_ids(run):
+        qrels = _qrels_by_id(run, qrels)
+    elif has_ids(qrels):
+        run, qrels = _beside_judged_ids(run, qrels, names)
+    return inputs._replace(predictions=run, references=qrels)
+
+
+def _qrels_by_id(run: ById | Columns, qrels: Any) -> Any:
+    """Return the references beside a run with ids: a sparse matrix by its columns."""
+    if is_sparse(qrels):
+        _refuse_other_columns("predictions", run, qrels.shape[1])
+        return _by_column(qrels)
+    if _are_lists_without_ids(qrels):
+        # Lists of text may have been labels; beside a run with ids, they are ids.
+        qrels = read_side("references", qrels, names_of_side("qrels"))
+    if _are_lists_without_ids(qrels):
+        raise _lists_beside_ids(run, qrels)
+    return qrels
+
+
+def _are_lists_without_ids(side: Any) -> bool:
+    return not has_ids(side) and are_lists(side)
+
+
+def _inputs_beside_ids_lists(side: Any) -> Rows:
+    """Return the values of queries as lists, also from an array or a column; None is empty."""
+    return [[] if row is None else in_python(row) for row in in_python(side)]
+
+
+def _are_integers(rows: Iterable[Iterable[Any]]) -> bool:
+    return all(isinstance(value, (int, np.integer)) for value in chain.from_iterable(rows))
+
+
+# Ids beside both sides
+
+
+def _by_ids_beside(argument: str, values: Any, ids: Any, names: Names) -> ById:
+    """Return the values of queries by the ids in the same places; the id -1 is no document."""
+    rows, lists = _inputs_beside_ids_lists(values), _inputs_beside_ids_lists(ids)
+    check_queries_equal(len(lists), len(rows), "document_ids", argument)
+    queries = {}
+    for query, (row, row_ids) in enumerate(zip(rows, lists, strict=True)):
+        place = f"query {query}"
+        if len(row) != len(row_ids):
+            problem = f"its length is {len(row_ids)}, that of the {argument} {len(row)}"
+            hint = "give an id for each value"
+            if argument == "references":
+                hint += ", or, if these are the ids of relevant documents, sets"
+            raise InputError(f"{problem}; {hint}", "document_ids", place)
+        # FAISS fills up its lists of ids with -1.
+        places = [index for index, document in enumerate(row_ids) if document != -1]
+        documents = [row_ids[index] for index in places]
+        numbers = [as_number(row[index]) for index in places]
+        try:
+            queries[query] = documents_of_query(documents, numbers, names)
+        except InputError as error:
+            raise within(error, "document_ids", place) from None
+    return ById(queries, by_position=True, form="lists of numbers with ids in document_ids")
+
+
+def _refuse_ids_as_relevances(ids: Any, qrels: Any) -> None:
+    """Raise an error, or warn, for references that are ids, as those of a search without errors."""
+    id_lists, rows = _inputs_beside_ids_lists(ids), _inputs_beside_ids_lists(qrels)
+    lengths = list(map(len, rows))
+    if list(map(len, id_lists)) != lengths or not _are_integers([*id_lists, *rows]):
+        return
+    documents, numbers = (np.array(list(chain(*lists))) for lists in (id_lists, rows))
+    refuse_ids(("references", "document_ids"), (numbers, documents), np.array(lengths))
+
+
+# Predictions beside judged ids
+
+
+def _beside_judged_ids(run: Any, qrels: Any, names: Names) -> tuple[Any, Any]:
+    """Return predictions that are lists of numbers or sparse, and references that have ids.
+
+    Integers are ids. Scores are of the documents 0, 1, 2, ..., if the references are such.
+    """
+    if is_sparse(run):
+        _refuse_other_columns("references", qrels, run.shape[1])
+        return _by_column(run), qrels
+    if not are_lists(run):
+        return run, qrels
+    rows = _inputs_beside_ids_lists(run)
+    if _are_integers(rows):
+        return _inputs_beside_ids_ranked(run, names), qrels  # as rankers return ids without scores
+    if id_kind(type(qrels.first_id)) != "integers":
+        raise _scores_beside_ids(qrels)
+    if isinstance(qrels, ById) and qrels.by_position:
+        return run, _labels_of_columns(qrels, rows)
+    _refuse_other_columns("references", qrels, max(map(len, rows), default=0))
+    queries = {query: dict(enumerate(row)) for query, row in enumerate(rows)}
+    form = "lists of scores of the documents 0, 1, 2, ..."
+    return ById(queries, by_position=True, form=form), qrels
+
+
+def _inputs_beside_ids_ranked(run: Any, names: Names) -> ById:
+    """Return lists of integers as ids, best first."""
+    ranked = read_by_query("predictions", enumerate(_inputs_beside_ids_lists(run)), names, by_position=True)
+    return replace(ranked, form="lists of integers, which are ids beside ids")
+
+
+def _labels_of_columns(qrels: ById, rows: Rows) -> list[Any]:
+    """Return a label per column of the scores, from the numbers of relevant columns."""
+    check_queries_equal(len(rows), len(qrels.queries))
+    labels = []
+    for query, (row, judged) in enumerate(zip(rows, qrels.queries.values(), strict=True)):
+        columns = len(row)
+        _refuse_other_columns("references", ById({query: judged}), columns)
+        relevances = np.zeros(columns)
+        relevances[list(judged)] = list(judged.values())
+        labels.append(relevances)  # columns that are not listed are irrelevant
+    return labels
+
+
+def _scores_beside_ids(qrels: ById | Columns) -> InputError:
+    ids = f"give {mark('document_ids')}, the id of each score, or {{query: {{document: score}}}}"
+    if qrels.form == "lists of ids" and isinstance(qrels.first_id, str):
+        problem = f"hold text such as {shown(qrels.first_id)} beside scores"
+        hint = f"{to_label(qrels.ids())}; if they are ids, {ids}"
+        return InputError(f"{problem}; {hint}", "references")
+    return InputError(f"hold scores, and the references ids of documents; {ids}", "predictions")
+
+
+def _lists_beside_ids(run: ById | Columns, qrels: Any) -> InputError:
+    first = next(iter(qrels), None)
+    if type(first) is tuple:
+        return row_of_table("references", first, names_of_side("qrels"))
+    problem = f"hold lists of numbers beside documents with ids, such as {shown(run.first_id)}"
+    ids = "if they are ids of relevant documents, give sets, [set(row) for row in references]"
+    values = "if values, name their documents, [dict(zip(ids, row)) for ids, row in ...]"
+    if not isinstance(run.first_id, str):
+        values += ", or [dict(enumerate(row)) for row in references] if these are 0, 1, 2, ..."
+    return InputError(f"{problem}; {ids}; {values}", "references")
+
+
+# Sparse matrices
+
+
+def _are_columns(run: Any, sparse: Any) -> bool:
+    """Return whether predictions are numbers of columns of a sparse matrix, and not its values."""
+    if isinstance(run, ARROW) or not _are_lists_without_ids(run):
+        return False
+    rows = _inputs_beside_ids_lists(run)
+    return _are_integers(rows) and sparse.shape[1] not in map(len, rows)
+
+
+def _by_column(sparse: Any) -> ById:
+    """Return what queries store in a sparse matrix, by the numbers of the columns."""
+    columns, values = sparse.indices.tolist(), sparse.data.tolist()
+    queries = {}
+    for query, (start, end) in enumerate(pairwise(sparse.indptr.tolist())):
+        queries[query] = dict(zip(columns[start:end], values[start:end], strict=True))
+    return ById(queries, by_position=True, form="a sparse matrix, by the numbers of its columns")
+
+
+def _refuse_other_columns(argument: str, side: ById | Columns, columns: int) -> None:
+    """Raise an error for ids that are no numbers of columns of a matrix on the other side."""
+    if not isinstance(side, ById):
+        return
+    numbers = set(range(columns))
+    if argument == "predictions":
+        numbers.add(-1)  # which is no document
+    for query, documents in side.queries.items():
+        others = [document for document in documents if document not in numbers]
+        if others:
+            problem = f"{shown(others[0])} is not the number of a column of the other side"
+            hint = f"give the ids of the columns as {mark('document_ids')}"
+            place = f"query {shown(query)}"
+            raise InputError(f"{problem}, 0 to {columns - 1}; {hint}", argument, place)
+
+
+# Rows of LETOR
+
+
+def _are_rows(side: Any) -> bool:
+    return isinstance(side, Columns) and side.are_rows
+
+
+def with_ids_of_letor(run: Any, qrels: Any, query_ids: Any = None) -> Any:
+    """Return the scores with the ids of the rows, if the references are rows of LETOR."""
+    are_judged = _are_rows(qrels)
+    scores = run
+    if _are_rows(run):
+        if query_ids is not None:
+            return run.value
+        if run.place_of is None:
+            return run  # which has the ids already
+        if not are_judged:
+            hint = f"give references as LETOR, or {mark('query_ids')} and references as arrays"
+            raise InputError(f"the file has scores without ids; {hint}", "predictions")
+        scores = run.value
+    elif not are_judged or run is None or (isinstance(run, ById) and not run.queries):
+        return run
+    elif has_ids(run):
+        problem = "the references are rows of LETOR, which have no ids of documents"
+        raise InputError(f"{problem}; {SCORE_OF_EACH_ROW}", "predictions")
+    column = read_flat_column("predictions", scores, lambda _, row: f"row {row}")
+    if len(column.values) != len(qrels.query):
+        rows = f"row of the references, in their order, {len(qrels.query)} in all"
+        problem = f"must hold one score per {rows}; got {len(column.values)}"
+        raise InputError(problem, "predictions")
+    scored = qrels._replace(value=column.values, place_of=None, form="the scores of rows")
+    return scored.retrieved(column.present)
 
 
 # ndcg/inputs/joins.py: Join both sides: lists by position, flat rows by the ids of their queries, and others by ids.
@@ -7718,8 +9713,19 @@ def _place_by_ids(query_id: Callable[[int], Any], documents: Callable[[int], lis
 def _refuse_no_common_query(run: ById, qrels: ById) -> None:
     if not run.queries or not qrels.queries:
         return
-    if run.queries.keys().isdisjoint(qrels.queries):
-        raise nothing_shared(run, qrels)
+    if not run.queries.keys().isdisjoint(qrels.queries):
+        return
+    firsts = {
+        "query": ([run.first_query], [qrels.first_query]),
+        "document": (run.first_ids(1), qrels.first_ids(1)),
+    }
+    unlike = []
+    for noun, (run_ids, qrels_ids) in firsts.items():
+        if _are_of_other_kinds(run_ids, qrels_ids):
+            unlike.append((noun, *run_ids, *qrels_ids))
+    if unlike:
+        raise another_kind(*unlike)
+    raise nothing_shared(run, qrels)
 
 
 def _refuse_another_kind_in_a_query(
@@ -7946,1664 +9952,6 @@ def tied_rows(query: NDArray[np.int64], score: NDArray[Any]) -> NDArray[np.int64
     return np.flatnonzero(is_tied) if isinstance(order, slice) else np.sort(order[is_tied])
 
 
-# ndcg/inputs/roles.py: The roles of fields: where objects have the query, the documents and their values.
-
-NAMES_OF_LISTS = plain_names(*chain(*LISTS_OF_IDS.values()))
-NAMES_OF_IDS = NAMES_OF_LISTS | plain_names(*DOCUMENT_OF_HITS)
-Candidates = dict[str, Sequence[Any]]  # the fields that could have a role
-
-
-class Roles(NamedTuple):
-    """Where the objects of a side have the query, the documents and their values."""
-
-    query: Keys | None
-    document: Keys
-    value: Keys | None
-    fields: dict[str, str]  # the paths by role
-    others: Sequence[str]  # the paths that are not read
-
-    @classmethod
-    def chosen(cls, fields: Fields, candidates: Candidates, names: Names, there: str) -> "Roles":
-        """Return the roles, for which there must be a single candidate.
-
-        Raises:
-            UnknownFieldError: there is none for a role, or more than one.
-        """
-        listed = to_list(fields)
-        paths = chosen_fields(candidates, names, listed, there)
-        keys = {role: fields[path].keys for role, path in paths.items()}
-        others = fields_without_role(listed, paths)
-        return cls(keys.get("query"), keys["document"], keys.get(names.value), paths, others)
-
-
-def are_pairs(row: Any) -> bool:
-    """Return whether a query's documents are pairs of an id, or an object, and a value."""
-    pair = first_in(row)
-    if not _is_pair(pair):
-        return False
-    first, value = pair
-    if isinstance(value, str) and number_of_text(value) is not None:
-        # Ids that are digits, as in the lists of Chroma, would be read as values.
-        return False
-    return is_object(first) or bool(id_kind(type(first)))
-
-
-def _is_pair(value: Any) -> bool:
-    return is_list(value) and len(value) == 2
-
-
-def split_pairs(row: Sequence[Any]) -> tuple[list[Any], list[Any]]:
-    """Return the ids, or the objects, of pairs, and their values.
-
-    Raises:
-        InputError: one is no pair.
-    """
-    for position, pair in enumerate(row):
-        if not _is_pair(pair):
-            hint = "give pairs of an id and a value, or a table with a row for each document"
-            raise InputError(f"{shown(pair)} is no pair; {hint}", position=position)
-    return [first for first, _ in row], [value for _, value in row]
-
-
-# Tables
-
-
-def columns_of_table(
-    columns: Sequence[Any], names: Names, there: str, examples: Callable[[], Mapping[Any, Any]]
-) -> dict[str, Any]:
-    """Return the columns of the roles, as `chosen_columns` does.
-
-    The examples, which may take long to read, are for the error.
-    """
-    refuse_repeated_names(columns)
-    try:
-        return chosen_columns(columns_as_fields(dict.fromkeys(columns)), names, there)
-    except UnknownFieldError:
-        return chosen_columns(columns_as_fields(examples()), names, there)
-
-
-def chosen_columns(columns: Fields, names: Names, there: str) -> dict[str, Any]:
-    """Return the columns of the roles.
-
-    A table of two columns, of queries and documents, needs no values.
-
-    Raises:
-        UnknownFieldError: a role has no column, or more than one.
-    """
-    candidates: Candidates = {
-        "query": names.candidates("query", columns, QUERY),
-        "document": names.candidates("document", columns, _document_or_list(names.kind)),
-    }
-    if names.has_no_query:
-        call = mark("fields", {"query": None})
-        hint = f"give its column; for the other side, {names.way_without_query} may name queries"
-        raise InputError(f"{call}: each row of a table needs the id of its query; {hint}")
-    others = max(0, len(columns) - 2)  # beside the query and the document
-    candidates |= _values_beside(columns, others, names)
-    chosen = chosen_fields(candidates, names, columns, there)
-    names.refuse_unknown_order(chosen.get("score"))
-    return chosen
-
-
-# Hits
-
-
-def roles_of_hits(fields: Fields, names: Names) -> Roles:
-    """Return where the hits of a query have the documents and their values."""
-    outside_lists = fields.leaves.outside_lists
-    documents = names.candidates("document", outside_lists, DOCUMENT_OF_HITS)
-    candidates: Candidates = {"document": documents}
-    others = len(fields.leaves) - 1  # beside one id
-    candidates |= _values_beside(outside_lists, others, names)
-    roles = Roles.chosen(fields, candidates, names, "its hits have")
-    names.refuse_unknown_order(roles.fields.get("score"), "field")
-    return roles
-
-
-# Objects
-
-
-def roles_of_objects(
-    objects: Sequence[Any], fields: Fields, names: Names, have_queries: bool
-) -> Roles:
-    """Return where objects, which are rows or queries, have the query, documents and values.
-
-    The objects may have their queries already, as in a mapping by query.
-    """
-    # First the documents: where they are tells what could be the query and the values.
-    held = _by_holder(fields)
-    documents = _documents(fields, held, names)
-    candidates: Candidates = {}
-    if not have_queries:
-        are_ids = held[""].keys() >= {*documents}
-        standard = QUERY if are_ids else QUERY_OF_LISTS
-        queries = names.candidates("query", held[""], standard)
-        if queries or not names.has_query_ids:
-            candidates["query"] = queries
-    candidates["document"] = [*documents, *_rankings_elsewhere(fields, documents, names)]
-    candidates |= _inputs_roles_values(objects, fields, candidates, names)
-    try:
-        roles = Roles.chosen(fields, candidates, names, "the objects have")
-    except UnknownFieldError as error:
-        if "query" in error.roles:
-            if held[""].keys() == fields.keys():
-                single = "{query: hits}, or [hits] beside a list of one query"
-                error.add(f"if they are the hits of a single query, give {single}")
-            else:
-                by_order = f"{mark('fields', {'query': None})} matches queries by their order"
-                ids = names.way_without_query
-                error.add(f"{ids} names queries; if neither side names queries, {by_order}")
-        raise
-    names.refuse_unknown_order(roles.fields.get("score"), "field")
-    _refuse_values_of_other_ids(fields, roles, names.value)
-    if names.name(names.value) == roles.fields["document"]:
-        roles.fields[names.value] = roles.fields["document"]  # a mapping of ids to values
-    return roles
-
-
-def _refuse_values_of_other_ids(fields: Fields, roles: Roles, role: str) -> None:
-    """Raise an error for values in another list of objects, or in one that has ids beside it."""
-    paths = roles.fields
-    document = fields[paths["document"]]
-    value = fields[paths.get(role, paths["document"])]
-    if not holds_documents(document) or isinstance(value.example, Mapping):
-        return
-    # Values may stand in the same list, or in a list beside that of the documents.
-    place = _place_of(value)
-    if place in (_place_of(document), (document.list_path or document.keys)[:-1]):
-        return
-    ids = fields_called(NAMES_OF_IDS | {plain_name(document.keys[-1])}, fields)
-    lists = [_place_of(fields[path]) for path in ids if holds_documents(fields[path])]
-    if value.lists or place in lists:
-        problem = f"the {role} {paths[role]!r} is in another list than {paths['document']!r}"
-        raise InputError(f"{problem}, the document; name both of one list")
-
-
-def other_ids(fields: Fields, roles: Roles, names: Names) -> list[str]:
-    """Return the fields beside the document that could be it, such as the id of a chunk of it."""
-    if names.name("document") is not None:
-        return []
-    start = fields[roles.fields["document"]].list_path
-    ids = fields_called(NAMES_OF_IDS, fields.among(roles.others))
-    return [path for path in ids if fields[path].list_path == start]
-
-
-def _place_of(field: Field) -> Keys:
-    """Return the path to the innermost list or object that holds a field."""
-    return field.list_path or field.keys[:-1]
-
-
-def _holder(field: Field) -> str:
-    """Return what holds the documents of a field: "hits", "list" or "mapping"; "" for a value."""
-    if field.lists:
-        return "hits"
-    if type(field.example) in SINGLE:  # usually, and much faster
-        return ""
-    if is_list(field.example) or isinstance(field.example, Set):
-        return "list"
-    return "mapping" if isinstance(field.example, Mapping) else ""
-
-
-def holds_documents(field: Field) -> bool:
-    """Return whether a field holds several documents: in a list, a set or a mapping."""
-    return _holder(field) != ""
-
-
-@cache
-def _document_or_list(kind: str) -> Groups:
-    """Return the names of an id of a document, or of a list of ids."""
-    groups = zip_longest(DOCUMENT, LISTS_OF_IDS[kind], fillvalue=())
-    return tuple((*names, *names_of_lists) for names, names_of_lists in groups)
-
-
-def _by_holder(fields: Fields) -> dict[str, Fields]:
-    """Return the fields without fields, by what holds the documents of each."""
-    held = {"hits": Fields(), "list": Fields(), "mapping": Fields(), "": Fields()}
-    for path, field in fields.leaves.items():
-        held[_holder(field)][path] = field
-    return held
-
-
-def _documents(fields: Fields, held: Mapping[str, Fields], names: Names) -> list[str]:
-    name = names.name("document")
-    if name is not None:
-        named = _inputs_roles_named("document", name, fields, names)
-        if named or not names.given["document"].is_shared:
-            return named
-    kinds: list[tuple[Fields, Groups]] = [
-        (held["hits"], DOCUMENT_OF_HITS),
-        (held["list"], _document_or_list(names.kind)),
-        (held[""], DOCUMENT),
-    ]
-    kinds = [kind for kind in kinds if kind[0]]  # nearly always one
-    # Full names come before bare ones, wherever they stand.
-    for level in range(2):
-        present: list[str] = []
-        for possible, groups in kinds:
-            present += names.candidates("document", possible, groups[level : level + 1])
-        if present:
-            return present
-    return []
-
-
-def _inputs_roles_named(role: str, name: str, fields: Fields, names: Names) -> list[str]:
-    """Return the fields with a name that `fields` gives, also a mapping of ids to values."""
-    if name in fields and isinstance(fields[name].example, Mapping):
-        return [name]
-    return names.candidates(role, fields.leaves, ())
-
-
-def _rankings_elsewhere(fields: Fields, documents: Sequence[str], names: Names) -> list[str]:
-    """Return ids in other lists than that of the document, which could be those of this side.
-
-    There are such only if the chosen list has values of the other side: a log may hold the run
-    under other names, and the references under standard ones.
-    """
-    if len(documents) != 1 or names.name("document") is not None:
-        return []
-    chosen = fields[documents[0]]
-    values_of_other_side = PLAIN_RELEVANCES if names.kind == "run" else PLAIN_SCORES
-    if not chosen.lists or not fields_called(values_of_other_side, _beside(chosen, fields)):
-        return []
-    elsewhere = []
-    for path, field in fields.leaves.items():
-        is_outside = field.keys[: chosen.lists[0]] != chosen.keys[: chosen.lists[0]]
-        is_id = field.lists and id_kind(type(field.example))
-        if is_outside and (is_id or are_pairs(field.example)):
-            elsewhere.append(path)
-    return elsewhere
-
-
-def _beside(field: Field, fields: Fields) -> Fields:
-    """Return the fields in the list of a field, or outside all lists if it is in none."""
-    leaves = fields.leaves.items()
-    return Fields((path, one) for path, one in leaves if one.list_path == field.list_path)
-
-
-# The values of documents
-
-
-def _inputs_roles_values(
-    objects: Sequence[Any], fields: Fields, candidates: Candidates, names: Names
-) -> Candidates:
-    """Return the fields that could hold the values of documents; nothing if there need be none."""
-    documents = candidates["document"]
-    role = names.value
-    if names.has_no_value:
-        return {}
-    if len(documents) != 1:  # one error names all that is not clear
-        return {role: names.candidates(role, fields.leaves, names.values(1))}
-    document = fields[documents[0]]
-    if isinstance(document.example, Mapping):
-        return {}
-    name = names.name(role)
-    if are_pairs(document.example) and name in (None, documents[0]):
-        return {}
-    if name is not None:
-        return {role: _inputs_roles_named(role, name, fields, names)}
-    start = document.list_path
-    leaves = fields.leaves.items()
-    within = {path for path, field in leaves if field.list_path[: len(start)] == start}
-    others = within.difference(documents, candidates.get("query", ()))
-    # Hits that have ids alone may have their values in a list beside them.
-    if _holder(document) == "list" or (len(document.lists) == 1 and not others):
-        return _lists_beside(objects, fields, document, names)
-    return _values_beside(_beside(document, fields), len(others), names)
-
-
-def _values_beside(beside_id: Fields, number_beside: int, names: Names) -> Candidates:
-    """Return the fields beside the id of a document that could hold its value.
-
-    Args:
-        beside_id: the fields of the object that has the id.
-        number_beside: how many other fields stand beside the id, also in lists.
-        names: the names of the side.
-    """
-    role = names.value
-    is_named = names.name(role) is not None
-    # Of ids alone the order counts, or all are relevant.
-    if names.has_no_value or (number_beside == 0 and not is_named):
-        return {}
-    values = names.candidates(role, beside_id, names.values(number_beside))
-    if role == "score" and values and not is_named:
-        values = list(dict.fromkeys([*values, *_called_scores(beside_id, names)]))
-    return {role: values}
-
-
-def _called_scores(fields: Fields, names: Names) -> list[str]:
-    """Return all fields that are called scores, as that of a reranker beside another."""
-    scores = [path for path, name in fields.names.items() if name.endswith("score")]
-    return [path for path in scores if path not in names.given_names and fields.tells(path)]
-
-
-def _lists_beside(
-    objects: Sequence[Any], fields: Fields, document: Field, names: Names
-) -> Candidates:
-    """Return the lists and mappings beside a list of ids, or of hits, that could hold their values.
-
-    Those are as long as the list, or have the ids as keys, in one of the objects at least. Text
-    must be so in all of them. There need be none.
-    """
-    list_of_ids = document.list_path or document.keys
-    start = list_of_ids[:-1]
-    in_lists = _by_holder(fields)["hits"].items()
-    graded = Fields((path, field) for path, field in in_lists if field.list_path[:-1] == start)
-    # Nothing tells if objects with values stand beside a list of ids.
-    if names.candidates(names.value, graded, names.values(len(graded))):
-        return {names.value: []}
-    ids = values_at(objects, document.keys)
-    beside = []
-    for path, field in to_list(fields).items():
-        is_beside = field.keys[:-1] == start and field.keys != list_of_ids
-        if not is_beside or plain_name(field.keys[-1]) in NAMES_OF_LISTS:
-            continue
-        fitting = {
-            _could_be_values(values, row, names)
-            for row, values in zip(ids, values_at(objects, field.keys), strict=True)
-            if row and values
-        }
-        # Text, such as contexts, may be as long as the ids by chance.
-        if fitting == {True} or (True in fitting and not _holds_text(field.example)):
-            beside.append(path)
-    if not beside:
-        return {}
-    standard = (*names.values_in_lists, *names.values(1))
-    return {names.value: names.candidates(names.value, fields.among(beside), standard)}
-
-
-def _holds_text(values: Any) -> bool:
-    return isinstance(first_in(values), str)
-
-
-def _could_be_values(values: Any, ids: Any, names: Names) -> bool:
-    """Return whether a list is as long as a list of ids, or a mapping has the ids as keys."""
-    if not isinstance(ids, (list, tuple, Set)):
-        return False
-    if isinstance(values, Mapping):
-        return {*ids} <= values.keys()
-    if not is_list(values) or len(values) != len(ids) or is_nested(values[0]):
-        return False
-    if names.kind == "run" and _holds_text(values):
-        # Text beside what was retrieved is content, unless it is the same ids in another order.
-        return {*values} == {*ids}
-    return True  # text of references may be a judge's word
-
-
-# ndcg/inputs/object_reader.py: Read the documents of queries from objects, by paths that are chosen once for all of a side.
-
-class ListReader:
-    """Reads the documents of one query after another, from lists of ids with their values."""
-
-    def __init__(
-        self, names: Names, path: str | None = None, other_ids: Sequence[str] = ()
-    ) -> None:
-        self.names = names
-        self.path = path  # of the ids, if they are in a field
-        self.other_ids = other_ids  # the paths of ids beside them
-        self.warning = ""  # about the first query whose list is in another order than its values
-        self.has_values = False  # whether some documents have values
-
-    @property
-    def are_held_to_order(self) -> bool:
-        """Whether scores were held against the order of documents; those of `fields` may differ."""
-        return self.has_values and self.names.name("score") is None
-
-    def read(
-        self,
-        query: Any,
-        ids: Iterable[Any],
-        values: Iterable[Any] = (),
-        ranks: Iterable[Any] = (),
-    ) -> dict[Any, Any]:
-        """Return the values of a query's documents by their ids."""
-        numbers = [] if self.names.has_no_value else list(map(as_number, values))
-        self.has_values |= len(numbers) > 0
-        # One query is enough for a warning; in the others the fault is the same.
-        if self.names.kind == "run" and not self.warning:
-            problem = contradiction(numbers, list(map(as_number, ranks)), self.names)
-            if problem:
-                self.warning = f"query {shown(query)}: {problem}"
-        try:
-            return documents_of_query(ids, numbers or None, self.names, in_list=True)
-        except InputError as error:
-            if self.path is not None:
-                another = or_another("document", self.other_ids)
-                error.hint = f"the ids are in {self.path!r}{another}"
-            raise
-
-
-class HitReader:
-    """Reads lists of hits, in all of which the fields have the same paths."""
-
-    def __init__(self, hits: Iterable[Any], names: Names) -> None:
-        fields = fields_among(hits)
-        self.roles = roles_of_hits(fields, names)
-        self.ranks = _path_of_ranks(fields.values(), self.roles, names)
-        beside = other_ids(fields, self.roles, names)
-        self.lists = ListReader(names, self.roles.fields["document"], beside)
-
-    def read(self, query: Any, hits: Sequence[Any]) -> dict[Any, Any]:
-        """Return the values of a query's documents by their ids."""
-        position = first_no_object(hits)
-        if position is not None:
-            problem = f"{shown(hits[position])} is among hits that are objects; give objects alone"
-            raise InputError(problem, position=position)
-        values = _all_at(hits, self.roles.value)
-        return self.lists.read(query, self.ids(hits), values, _all_at(hits, self.ranks))
-
-    def ids(self, hits: Sequence[Any]) -> list[Any]:
-        """Return the ids of hits."""
-        return values_at(hits, self.roles.document)
-
-
-def _all_at(hits: Sequence[Any], keys: Keys | None) -> list[Any]:
-    """Return the field of all hits at a path; nothing if there is no path."""
-    return [] if keys is None else values_at(hits, keys)
-
-
-def _path_of_ranks(fields: Iterable[Field], roles: Roles, names: Names) -> Keys | None:
-    """Return the path of the ranks of hits, beside their scores; None if they have none."""
-    if names.kind != "run" or names.ascending:
-        return None
-    paths = []
-    for field in fields:
-        if plain_name(field.keys[-1]) == "rank" and field.keys != roles.value:
-            paths.append(field.keys)
-    return next(iter(paths), None)
-
-
-class ObjectReader:
-    """Reads objects that are rows or queries, in all of which the fields have the same paths.
-
-    Args:
-        objects: the objects of a side.
-        names: the names that their fields may have.
-        have_queries: whether their queries are known, as in a mapping by query.
-        is_whole: whether the side is a single object, which may hold all queries in a list.
-
-    Attributes:
-        roles: where the objects have the query, the documents and their values.
-        fields: the paths by role.
-        paths: the keys of the fields that are read, by their paths.
-        are_rows: whether objects are rows with one document.
-        ranks: the keys of the ranks beside the documents; None if there are none.
-        are_flat_rows: whether they are rows whose fields are in no other object.
-        form: what was read, as `preview` says it.
-    """
-
-    def __init__(
-        self,
-        objects: Sequence[Any],
-        names: Names,
-        have_queries: bool = False,
-        is_whole: bool = False,
-    ) -> None:
-        fields = fields_among(objects)
-        # The path of the query may lead through a list that holds the queries, as `cases.id`.
-        query = fields.get(names.name("query"), Field(()))
-        self.wrapper = query.list_path
-        have_queries = have_queries and not self.wrapper
-        fields, self.roles = _inputs_object_reader_chosen(objects, self.wrapper, fields, names, have_queries)
-        document = fields[self.roles.fields["document"]]
-        if is_whole and self.roles.query is None and len(document.lists) == 2:
-            # One object around all queries, which have no ids, as `responses.hits.id`.
-            self.wrapper = document.keys[: document.lists[0]]
-            fields, self.roles = _inputs_object_reader_chosen(objects, self.wrapper, fields, names, have_queries)
-            document = fields[self.roles.fields["document"]]
-        self.names = names
-        self.fields = self.roles.fields
-        self.paths = {path: fields[path].keys for path in self.fields.values()}
-        # The documents of a query may be in several lists, as `spans.chunks.id`.
-        self.are_in_lists = len(document.lists) == 2
-        _refuse_other_lists(fields, self.fields, names)
-        self.are_hits = len(document.lists) > 0
-        self.are_rows = not holds_documents(document)
-        beside = [field for field in fields.values() if field.list_path == document.list_path]
-        # Ranks in other lists may be of other documents.
-        self.ranks = _path_of_ranks(beside, self.roles, names)
-        self.are_flat_rows = self.are_rows and all(len(keys) == 1 for keys in self.paths.values())
-        beside_document = other_ids(fields, self.roles, names)
-        self.lists = ListReader(names, self.fields["document"], beside_document)
-        self.form = "objects, a query with its documents each"
-        if self.are_rows:
-            self.form = "objects, a document each"
-            if self.roles.query is None and not have_queries:
-                problem = "each row needs the id of its query; give the name of its field"
-                raise InputError(f"{mark('fields', {'query': None})}: {problem}")
-
-    @property
-    def others(self) -> Sequence[str]:
-        """The paths of the fields that are not read."""
-        return self.roles.others
-
-    @property
-    def has_values(self) -> bool:
-        """Whether documents have values, in a field, in pairs or in a mapping by their ids."""
-        return self.roles.value is not None or self.lists.has_values
-
-    def within(self, objects: Sequence[Any]) -> Sequence[Any]:
-        """Return the objects that have the query, which may be in an outer list."""
-        return _within_lists(objects, self.wrapper)
-
-    def rows(self, objects: Sequence[Any]) -> dict[str, list[Any]]:
-        """Return the columns of rows that `within` gives, by their roles."""
-        paths = {role: self.paths[path] for role, path in self.fields.items()}
-        return {role: values_at(objects, keys) for role, keys in paths.items()}
-
-    def rows_with_ranks(self, objects: Sequence[Any]) -> dict[str, list[Any]] | None:
-        """Return the columns of rows with their ranks; None if they have none.
-
-        Ranks in an outer list have no place beside the rows, and without the field of a query every
-        row is the only one of its query.
-        """
-        if self.ranks is None or self.wrapper or "query" not in self.fields:
-            return None
-        return {**self.rows(objects), "rank": values_at(objects, self.ranks)}
-
-    def queries(
-        self, objects: Sequence[Any], ids: Sequence[Any] | None = None
-    ) -> Iterator[tuple[Any, Any]]:
-        """Yield queries with their documents; a query without an id has its number from 0."""
-        objects = _within_lists(objects, self.wrapper)
-        # Ids that are given are those of the objects around the queries, if these have a field.
-        if self.roles.query is not None:
-            ids = values_at(objects, self.roles.query)
-        elif ids is None:
-            ids = range(len(objects))
-        lists = values_at(objects, self.roles.document)
-        if self.are_in_lists:
-            lists = list(map(one_after_another, lists))
-        for position, (query, row) in enumerate(zip(ids, objects, strict=True)):
-            if not id_kind(type(query)):
-                problem = f"the query is {shown(query)}, and not an id"
-                hint = (
-                    f"leave it out, or give {mark('fields', {'query': None})} if no query has one"
-                )
-                raise InputError(f"{problem}; {hint}", f"position {position}")
-            try:
-                documents = self._documents(query, row, lists[position])
-            except ValueError as error:
-                raise within(error, f"query {shown(query)}") from None
-            yield query, documents
-
-    def _documents(self, query: Any, row: Any, documents: Any) -> dict[Any, Any]:
-        """Return the values of the documents of a query by their ids."""
-        if documents is None:
-            error = value_at(row, ("error",))
-            if error:
-                problem = f"it has an error in place of documents, {shown(error)}"
-                hint = "it counts as if nothing was retrieved"
-                self.lists.warning = f"query {shown(query)}: {problem}; {hint}"
-            return {}
-        if isinstance(documents, Mapping):
-            return self.lists.read(query, documents, documents.values())
-        if not is_list(documents) and not isinstance(documents, Set):
-            path = self.fields["document"]
-            raise InputError(f"{path} is {shown(documents)}; give a list of ids")
-        if not self.are_hits and are_pairs(documents):
-            return self.lists.read(query, *split_pairs(documents))
-        values = self._list_at(row, self.roles.value)
-        if self.names.kind == "qrels" and isinstance(values, Mapping):
-            # It holds all judged documents, also those that are not in the list beside it.
-            return self.lists.read(query, values, values.values())
-        ranks = self._list_at(row, self.ranks)
-        ranks = ranks if is_list(ranks) else ()
-        return self.lists.read(query, documents, self._values(values, documents), ranks)
-
-    def _list_at(self, row: Any, keys: Keys | None) -> Any:
-        """Return what an object has beside its documents, one after the other; None for None."""
-        if keys is None:
-            return None
-        values = value_at(row, keys)
-        return one_after_another(values) if self.are_in_lists else values
-
-    def _values(self, values: Any, ids: Collection[Any]) -> Sequence[Any]:
-        """Return the values of the documents of a query, one per id; none without their field."""
-        if self.roles.value is None or (values is None and not ids):
-            return ()
-        # Values may also stand in a mapping by ids, as {"d1": 0.5} beside ["d1"].
-        if isinstance(values, Mapping):
-            return [values.get(document) for document in ids]
-        if not is_list(values) or len(values) != len(ids):
-            path = self.fields[self.names.value]
-            problem = f"the number of documents is {len(ids)}, but {path} is {shown(values)}"
-            raise InputError(f"{problem}; give a value for each")
-        return list(values)
-
-
-def _inputs_object_reader_chosen(
-    objects: Sequence[Any],
-    wrapper: Keys,
-    fields: Fields,
-    names: Names,
-    have_queries: bool,
-) -> tuple[Fields, Roles]:
-    """Return the fields of the objects in the lists at a path, and their roles."""
-    inner = _within_lists(objects, wrapper)
-    if wrapper:
-        fields = fields_among(inner, wrapper)
-    return fields, roles_of_objects(inner[:LOOKED_AT], fields, names, have_queries)
-
-
-def _refuse_other_lists(
-    fields: Mapping[str, Field], paths: Mapping[str, str], names: Names
-) -> None:
-    """Raise an error for documents in three lists within each other, or with values elsewhere."""
-    document = fields[paths["document"]]
-    value = fields[paths.get(names.value, paths["document"])]
-    are_beside = value.list_path == document.list_path
-    if len(document.lists) > 2 or (len(document.lists) == 2 and not are_beside):
-        problem = f"{paths['document']} is in lists within lists"
-        hint = "give an object for each query, with its documents in one list"
-        raise InputError(f"{problem}; {hint}")
-
-
-def one_after_another(lists: Any) -> Any:
-    """Return the elements of lists, one after another; None for none.
-
-    >>> one_after_another([["a", "b"], None, ["c"]])
-    ['a', 'b', 'c']
-    """
-    if not is_list(lists):
-        return lists
-    joined: list[Any] = []
-    for values in lists:
-        if is_list(values):
-            joined += values
-        elif values is not None:
-            joined.append(values)
-    return joined
-
-
-def _within_lists(objects: Sequence[Any], path: Keys) -> Sequence[Any]:
-    """Return the objects in the lists at a path; the objects themselves if there is none."""
-    if not path:
-        return objects
-    inner: list[Any] = []
-    for value in values_at(objects, path):
-        inner += _inputs_object_reader_flat(value)
-    return inner
-
-
-def _inputs_object_reader_flat(values: Any) -> Iterator[Any]:
-    """Yield the objects in lists of any depth."""
-    if is_list(values):
-        for value in values:
-            yield from _inputs_object_reader_flat(value)
-    elif values is not None:
-        yield values
-
-
-# ndcg/inputs/frame.py: Read whatever has columns with names: DataFrames, tables, Datasets, dicts of columns, records.
-
-HINT = (
-    "give a pandas, Polars or Spark DataFrame, an Arrow table, a DuckDB relation, a Hugging Face "
-    "Dataset, a dict of columns, or records"
-)
-
-
-class Frame(NamedTuple):
-    """The columns of a table."""
-
-    names: list[Any]
-    # a function that returns a table of some columns, by their names, whose rows match
-    table: Callable[[list[Any]], Any]
-    # a function that returns the same table, or its first row, if reading all takes long
-    first: Callable[[list[Any]], Any]
-
-    def read(self, names: Iterable[Any]) -> list[Any]:
-        """Return some columns, whose rows match."""
-        return _inputs_frame_columns(self.table, names)
-
-    def head(self, names: Iterable[Any]) -> list[Any]:
-        """Return the first rows of some columns."""
-        return _inputs_frame_columns(self.first, names)
-
-
-def _inputs_frame_columns(table_of: Callable[[list[Any]], Any], names: Iterable[Any]) -> list[Any]:
-    names = list(names)
-    table = table_of(list(dict.fromkeys(names)))
-    return [table[name] for name in names]
-
-
-def frame_of(argument: str, value: Any) -> Frame | None:
-    """Return the columns of a value; None if it has none with names.
-
-    >>> frame = frame_of("data", [{"qid": "q", "docno": "d"}])
-    >>> frame.names, frame.read(["docno"])
-    (['qid', 'docno'], [['d']])
-
-    Raises:
-        ValueError: its rows cannot be counted.
-    """
-    if isinstance(value, (list, tuple)):
-        return _frame_of_records(argument, value)
-    if is_lazy(value):
-        return _lazy_frame(value)
-    if library_of(value) == "pyarrow" and hasattr(value, "to_table"):
-        return _dataset_of_files(value)
-    names = _names_of(value)
-    if names is None:  # such as an array, or a column
-        return None
-    if is_database_query(value):
-        return _frame_of_query(value, names)
-    if not hasattr(value, "__len__"):
-        problem = f"{type(value).__name__} has no rows that can be counted"
-        raise InputError(f"{problem}; {HINT}", argument)
-    return Frame(names, lambda _: value, lambda _: value)
-
-
-def _lazy_frame(value: Any) -> Frame:
-    """Return the columns of a LazyFrame of Polars, which is computed once for all that are read."""
-    return Frame(
-        value.collect_schema().names(),
-        table=lambda names: value.select(names).collect(),
-        first=lambda names: value.select(names).head(1).collect(),
-    )
-
-
-def _dataset_of_files(value: Any) -> Frame:
-    return Frame(
-        value.schema.names,
-        table=lambda names: value.to_table(columns=names),
-        first=lambda names: value.head(1, columns=names),
-    )
-
-
-def _frame_of_query(value: Any, names: list[Any]) -> Frame:
-    run = cache(partial(pa.table, value))  # the query runs once for all columns
-    return Frame(names, lambda _: run(), lambda _: run())
-
-
-def _names_of(value: Any) -> list[Any] | None:
-    """Return the names of columns; None for a value that has none."""
-    if isinstance(value, Mapping):
-        return list(value)
-    if isinstance(value, pa.RecordBatchReader):
-        return list(value.schema.names)
-    if isinstance(value, np.ndarray):
-        names = value.dtype.names
-        return None if names is None else list(names)
-    if getattr(value, "column_names", ()) is None:  # of a Dataset that is read as it comes
-        return []
-    return names_of_columns(value)
-
-
-def _frame_of_records(argument: str, records: Sequence[Any]) -> Frame | None:
-    """Return the fields of records, a list of objects, as columns; None for other lists."""
-    if not is_object(first_in(records)):
-        return None
-
-    def table(names: list[Any]) -> dict[Any, list[Any]]:
-        return {name: _field_of_records(argument, records, name) for name in names}
-
-    return Frame(list(fields_of(records[0])), table, table)
-
-
-def _field_of_records(argument: str, records: Sequence[Any], name: Any) -> list[Any]:
-    if set(map(type, records)) == {dict}:
-        with suppress(KeyError):
-            return [record[name] for record in records]
-    column = []
-    for row, record in enumerate(records):
-        fields = fields_of(record) if is_object(record) else {}
-        if name not in fields:
-            has = shown(list(fields) or record)
-            problem = f"record {row} has no {name!r}, which the first one has; it has {has}"
-            raise InputError(problem, argument)
-        column.append(fields[name])
-    return column
-
-
-def named_columns(data: Any, called: str = "data", **arguments: Any) -> list[Any]:
-    """Return arguments, with names of columns replaced by the columns of a DataFrame.
-
-    Values that are not names are returned unchanged, as are all if there is no DataFrame; `called`
-    is its name in messages.
-    """
-    if data is None:
-        return list(arguments.values())
-    if is_spark(data):
-        problem = f"{called}: only compute scores a Spark DataFrame"
-        raise ValueError(f"{problem}; give its rows, {called}=frame.toArrow()")
-    frame = frame_of(called, listed(data))
-    if frame is None:
-        problem = f"{called} must be a DataFrame with named columns; got {shown(data)}"
-        raise ValueError(f"{problem}; {HINT}")
-    names = {argument: name for argument, name in arguments.items() if isinstance(name, str)}
-    index = getattr(getattr(data, "index", None), "names", [])
-    _check_names(called, names, frame.names, index)
-    _refuse_swapped_names(names)
-    used = [name for name in frame.names if name in names.values()]
-    columns = dict(zip(used, map(_with_name, frame.read(used), used), strict=True))
-    values = {argument: columns[name] for argument, name in names.items()}
-    return list({**arguments, **values}.values())
-
-
-def _check_names(
-    called: str, names: Mapping[str, str], columns: list[Any], index: Sequence[Any]
-) -> None:
-    """Raise an error for a name that no column of a DataFrame has, or several; and for no name."""
-    missing = {argument: name for argument, name in names.items() if name not in columns}
-    if missing:
-        noun = "column" if len(missing) == 1 else "columns"
-        lacks = f"{noun} {', '.join(map(shown, missing.values()))}"
-        arguments = ", ".join(missing)
-        hint = ""
-        if not set(index).isdisjoint(missing.values()):
-            hint = f"a level of its index is no column; give {called}.reset_index()"
-        problem = f"{called} has no {lacks}; it has {_listed(columns)}"
-        raise InputError(f"{arguments}: {problem}", hint=hint)
-    for argument, name in names.items():
-        if columns.count(name) > 1:
-            problem = f"{called} has several columns {shown(name)}; give them names of their own"
-            raise InputError(problem, argument)
-    if not names:
-        problem = f"{called}: no argument names one of its columns, which are {_listed(columns)}"
-        hint = "give predictions and references as their names, which must be text"
-        raise ValueError(f"{problem}; {hint}")
-
-
-def _refuse_swapped_names(names: Mapping[str, str]) -> None:
-    """Raise an error for scores that are called a relevance beside relevances called a score."""
-    run, qrels = names.get("predictions"), names.get("references")
-    if plain_name(run) in PLAIN_RELEVANCES and plain_name(qrels) in PLAIN_SCORES:
-        problem = f"{run!r} is a relevance, and the references {qrels!r} are a score"
-        raise InputError(f"{problem}; are both sides swapped?", "predictions")
-
-
-def _with_name(column: Any, name: str) -> Any:
-    """Return a column; one whose lowest value may be the best with its name, in a table."""
-    says_so = says_lowest_first(name) or says_lowest_first(name, NAMES_OF_RANKS)
-    if not says_so or name_of_column(column) == name:
-        return column
-    # What is read later knows the order of these scores by the name alone.
-    with suppress(pa.ArrowException, ValueError):
-        return pa.table({name: plain(name, column)})
-    return column
-
-
-def _listed(columns: list[Any]) -> str:
-    """Return the first names of columns, as many as fit into a message."""
-    return brief(map(shown, columns), ", ")
-
-
-# ndcg/inputs/tables.py: Read tables: whatever has named columns, whose rows are documents or have lists of them.
-
-HASHED = 1 << 17  # rows whose ids a thread hashes at a time
-UNSPLIT = re.compile("[;|\t]")  # between the names in a header that was read as one
-
-
-def table_of(argument: str, side: Any, names: Names) -> Frame | None:
-    """Return the columns of a table, or of a dict of columns; None for anything else."""
-    if isinstance(side, (list, tuple)):
-        return None
-    if isinstance(side, Mapping) and not is_dict_of_columns(side, names):
-        return None
-    frame = frame_of(argument, side)
-    if frame is None or len(frame.names) == 0:
-        return None
-    name = frame.names[0]
-    # A single column has no documents beside its queries; it may be a column of lists.
-    if len(frame.names) == 1 and name != names.name("document"):
-        separator = UNSPLIT.search(str(name))
-        if separator:
-            hint = f"read the file with sep={separator[0]!r}, or give its path"
-            raise InputError(f"has a single column, {shown(name)}; {hint}", argument)
-        return None
-    return frame
-
-
-def is_dict_of_columns(side: Mapping[Any, Any], names: Names) -> bool:
-    """Return whether a mapping has columns by their names, not documents by the ids of queries."""
-    for column in side.values():
-        if not isinstance(column, (list, *ARROW)) and not hasattr(column, "__array__"):
-            return False
-    if are_names_of_fields(side):
-        return True
-    return len(names.given_names) > 1 and all(name in side for name in names.given_names)
-
-
-def examples_of(frame: Frame) -> dict[Any, Any]:
-    """Return the first values of the columns, as far as they can be read."""
-    examples: dict[Any, Any] = {}
-    for name in frame.names:
-        examples[name] = "…"
-        with suppress(Exception):  # which reading the chosen columns may raise again
-            (column,) = frame.head([name])
-            examples[name] = as_python(next(islice(iter(column), 1)))
-    return examples
-
-
-# Reading
-
-
-def read_table(argument: str, frame: Frame, names: Names) -> Columns | Pairs | list[dict[str, Any]]:
-    """Return the rows of a table as columns; as objects if they are queries with lists."""
-    try:
-        there = "the table has the columns"
-        chosen = columns_of_table(frame.names, names, there, lambda: examples_of(frame))
-    except ValueError as error:
-        may_be_queries = names.has_no_query or isinstance(error, UnknownFieldError)
-        if may_be_queries and _has_lists(frame):
-            return rows_of_frame(frame)  # every row is a query
-        raise within(error, argument) from None
-    named = chosen | column_of_ranks(frame.names, chosen, names)
-    # A column may have two roles, as a rank that is the document.
-    read = {name: f"{argument}: the column {name!r}" for name in named.values()}
-    # All at once, since a query of a database runs every time.
-    columns = settled(dict(zip(read.values(), frame.read(read), strict=True)))
-    cells = {role: columns[read[name]] for role, name in named.items()}
-    if holds_lists(cells["document"]):
-        return rows_of_frame(frame)
-    if names.kind == "exclude":
-        return Pairs(cells["query"], cells["document"])
-    has_ranks = False
-    if "rank" in cells:
-        has_ranks = held_against_ranks(argument, cells, names)
-        del cells["rank"]
-    others = fields_without_role(frame.names, chosen)
-    side = columns_of_rows(argument, cells, names, chosen, "a table", others)
-    return side._replace(has_ranks=has_ranks)
-
-
-def held_against_ranks(argument: str, cells: Mapping[str, Any], names: Names) -> bool:
-    """Warn of scores that do not fit the ranks beside them; return whether ranks tell an order."""
-    problem, has_ranks = fit_of_ranks(cells, names)
-    if problem:
-        warn(f"{mark(argument)}: {problem}")
-    return has_ranks
-
-
-def fit_of_ranks(cells: Mapping[str, Any], names: Names) -> tuple[str, bool]:
-    """Return what a warning says about scores that do not fit the ranks beside them.
-
-    They are equal, or in another order, in the first rows. Return as well whether the ranks tell an
-    order: they are not all equal.
-    """
-    heads = {role: list(in_python(column[:ROWS_LOOKED_AT])) for role, column in cells.items()}
-    ranks = list(map(as_number, heads["rank"]))
-    scores = list(map(as_number, heads.get("score", ranks)))
-    return beside_ranks(heads["query"], scores, ranks, names)
-
-
-def as_python(cell: Any) -> Any:
-    """Return the value of a cell as Python's, if its library can convert it."""
-    for method in ("as_py", "to_list", "tolist"):
-        if hasattr(cell, method):
-            return getattr(cell, method)()
-    return cell
-
-
-def holds_lists(cells: Any) -> bool:
-    """Return whether a cell of a column holds several documents."""
-    if isinstance(cells, ARROW):
-        return bool(pa.types.is_nested(cells.type))
-    first = as_python(next((cell for cell in cells if cell is not None), None))
-    return is_nested(first)
-
-
-def _has_lists(frame: Frame) -> bool:
-    return any(map(is_nested, examples_of(frame).values()))
-
-
-def rows_of_frame(frame: Frame) -> list[dict[str, Any]]:
-    """Return the rows of a table as objects."""
-    cells = []
-    for name, column in zip(frame.names, frame.read(frame.names), strict=True):
-        cells.append(_cells_of(name, column))
-    return [dict(zip(frame.names, row, strict=True)) for row in zip(*cells, strict=True)]
-
-
-def _cells_of(name: Any, column: Any) -> list[Any]:
-    """Return the cells of a column as Python's values, and structs as dicts."""
-    if hasattr(column, "column_name"):  # of a Dataset
-        return list(map(as_python, column))
-    if library_of(column) == "pandas" and column.dtype == object:
-        first = next(filter(None, map(first_in, column)), None)
-        if isinstance(first, tuple) and is_object(first):
-            # Arrow would read a row of Spark, which has names, as a list.
-            return list(column.where(column.notna(), None))
-    if hasattr(column, "__arrow_c_stream__"):
-        with suppress(pa.ArrowException):  # Arrow cannot hold a column of mixed objects
-            objects = pa.chunked_array(column)
-            if pa.types.is_struct(objects.type):
-                return list(objects.to_pylist())
-    return list(map(as_python, in_python(plain(str(name), column))))
-
-
-def columns_of_rows(
-    argument: str,
-    cells: Mapping[str, Any],
-    names: Names,
-    fields: Mapping[str, Any],
-    form: str,
-    others: Sequence[str] = (),
-) -> Columns:
-    """Return rows of one document as columns, without the rows that have no value.
-
-    `others` are the columns or fields that are not read.
-    """
-    called = {role: f"{argument}: the column {fields.get(role, role)!r}" for role in cells}
-    query = read_ids(called["query"], cells["query"])
-    document = id_column(called["document"], cells["document"])
-    if names.value in cells:
-        try:
-            values = read_values(called[names.value], cells[names.value], names)
-        except InputError as error:
-            error.problem += instead_of_relevance(names.kind, fields, others)
-            raise
-    else:
-        by_order = np.array(values_by_order(len(document), names), np.float64)
-        values = Column(by_order, np.zeros(1, np.int64))
-    lengths = {
-        "query": len(query.codes),
-        "document": len(document),
-        names.value: len(values.values),
-    }
-    if len(set(lengths.values())) > 1:
-        raise InputError(f"columns differ in length: {shown(lengths)}", argument)
-    starts = range(0, max(1, len(document)), HASHED)
-    hashes = in_threads(lambda start: hashes_of(document[start : start + HASHED]), starts)
-    side = Columns(
-        query.codes,
-        query.distinct,
-        document,
-        values.values,
-        np.concatenate(hashes),
-        form=form,
-        fields=dict(fields),
-        others=others,
-        has_values=names.value in cells,
-    )
-    try:
-        return checked_rows(side, values.present, names, "row {}".format)
-    except InputError as error:
-        raise within(error, argument) from None
-
-
-def checked_rows(
-    side: Columns, present: Mask | None, names: Names, place_of: Callable[[int], str]
-) -> Columns:
-    """Return the rows that have a value, with every document of a query once.
-
-    Of a document that a run repeats, the best row is kept, if `keep` says so.
-
-    Raises:
-        InputError: a document is there twice, or no row has a value.
-    """
-    numbers = np.arange(len(side.query))
-    side = side._replace(numbers=numbers, place_of=place_of)
-    if names.keep is None and names.kind != "exclude":
-        repeated = repeated_row(side)
-        if repeated is not None:
-            row, before = repeated
-            document, query = side.words(row)
-            problem = f"document {document} of query {query} is in {side.place(before)} already"
-            hint = once(names.kind)
-            if names.kind == "run":
-                hint = f"if the rows are of several systems, give one at a time; else {hint}"
-            raise InputError(f"{problem}; {hint}", side.place(row))
-    if present is not None:
-        if not present.any():
-            raise InputError(no_values(names))
-        # A query of which no document has a score is missing from the run.
-        side = side.retrieved(present) if names.kind == "run" else side.only(present)
-        side = side._replace(lacking=numbers[~present])
-    if names.keep is not None:
-        side = side.only(best_rows(side, names.keep, names.ascending))
-    return side
-
-
-def read_values(called: str, cells: Any, names: Names) -> Column:
-    """Return the values of rows; integers only beyond 2**53."""
-    column = read_flat_column(called, cells, lambda _, row: f"row {row}", labels=names.labels)
-    numbers = column.values
-    if numbers.dtype.kind != "f" and not beyond_2_53(numbers).any():
-        return column._replace(values=numbers.astype(np.float64))
-    return column
-
-
-# ndcg/inputs/sides.py: Read one side of rankings: what contains it decides its form, never what its values look like.
-
-SCALARS = (str, bytes, Real)
-TYPES_OF_NUMBERS = ({int}, {float}, {int, float})  # of the documents of a query, in most rankings
-FIRST_MAPPINGS = 1 << 3  # mappings of a list, whose keys are held against the names of fields
-
-
-def read_side(argument: str, side: Any, names: Names) -> Any:
-    """Return one side as `ById` or `Columns` if it has ids; numbers by position as they are.
-
-    >>> read_side("predictions", [["d3", "d1"]], Names("run", "score")).queries
-    {0: {'d3': -1, 'd1': -2}}
-    """
-    if isinstance(side, (NoneType, ById, Columns, Pairs, str)) or is_sparse(side):
-        return side
-    if isinstance(side, io.IOBase):
-        raise InputError(f"is an open file ({type(side).__name__}); give its path", argument)
-    if is_spark(side):
-        hint = "give both sides as Spark DataFrames, or its rows, frame.toArrow()"
-        raise InputError(f"is a Spark DataFrame; {hint}", argument)
-    frame = table_of(argument, side, names)
-    if frame is not None:
-        with _ways_of_table(argument, side):
-            table = read_table(argument, frame, names)
-        if not isinstance(table, list):
-            return table
-        return objects_by_id(argument, table, names)  # rows that are queries with lists
-    if names.kind == "exclude":
-        return side  # ids alone, which `exclusion` reads beside the rankings
-    if hasattr(side, "keys") and is_object(side):
-        side = fields_of(side)  # of a response of Elasticsearch's client
-    if isinstance(side, Mapping):
-        return _of_mapping(argument, side, names)
-    if not names.has_query_ids:
-        _refuse_levels(argument, side, names)
-    if names.kind == "run" and not names.is_order_given:
-        refuse_lowest_first(name_of_column(side), argument)
-    values = plain(argument, side)  # at once, since a reader of Arrow can be read only once
-    rows = _inputs_sides_rows(values)
-    _refuse_tables(argument, rows)
-    _refuse_two_matrices(argument, rows)
-    return _of_list(argument, values, rows, names)
-
-
-def read_usual(*sides: Any) -> Sequence[Any] | None:
-    """Return both sides as `read_side` does if both are numbers, or both mappings to numbers.
-
-    Numbers are in an array or in nested lists, mappings are ``{query: {document: number}}``. The
-    first query tells. Of all other forms, return None.
-    """
-    if all(map(_are_numbers, sides)):
-        return sides
-    if all(map(_are_mappings_to_numbers, sides)):
-        return list(map(ById, sides))
-    return None
-
-
-def _are_numbers(side: Any) -> bool:
-    """Return whether a side is an array of numbers, or a list of lists with a number first."""
-    if type(side) is not list:
-        return type(side) is np.ndarray and side.dtype.kind in "biuf"
-    return set(map(type, side[:1])) == {list} and set(map(type, side[0][:1])) in TYPES_OF_NUMBERS
-
-
-def _are_mappings_to_numbers(side: Any) -> bool:
-    """Return whether a side maps queries to mappings of documents to numbers."""
-    if type(side) is not dict or set(map(type, side.values())) != {dict}:
-        return False
-    first = next(iter(side.values()))
-    have_fields = may_be_fields(side) or may_be_fields(first)
-    return not have_fields and set(map(type, first.values())) in TYPES_OF_NUMBERS
-
-
-def _refuse_levels(argument: str, side: Any, names: Names) -> None:
-    """Raise an error for a Series whose index has the queries and the documents."""
-    if getattr(getattr(side, "index", None), "nlevels", 1) > 1:
-        hint = f'give {mark(argument)}.reset_index(name="{names.value}")'
-        raise InputError(f"is a Series with several levels in its index; {hint}", argument)
-
-
-def _refuse_tables(argument: str, rows: Iterable[Any]) -> None:
-    """Raise an error for tables of several systems, or of a query each."""
-    columns = names_of_columns(_first_filled(rows)) or []
-    if len(columns) > 1:
-        listed = brief(map(shown, columns), ", ")
-        hint = "give one, such as pandas.concat({query: table, ...}, names=['query_id'])"
-        raise InputError(f"holds tables, with the columns {listed}; {hint}", argument)
-
-
-def _refuse_two_matrices(argument: str, rows: Sequence[Any]) -> None:
-    """Raise an error for a pair of matrices, as a search of FAISS returns scores and ids."""
-    if len(rows) == 2 and {getattr(row, "ndim", 0) for row in rows} == {2}:
-        ids = mark("document_ids", said="document_ids=ids")
-        hint = f"if they are ids and scores, give predictions=scores, {ids}"
-        raise InputError(f"holds two arrays of several queries; {hint}", argument)
-
-
-@contextmanager
-def _ways_of_table(argument: str, table: Any) -> Iterator[None]:
-    """Add to an error about fields what else may hold them: an index, or columns of documents."""
-    try:
-        yield
-    except UnknownFieldError as error:
-        named = list(filter(None, getattr(getattr(table, "index", None), "names", ())))
-        if named:
-            levels = ", ".join(map(shown, named))
-            error.add(f"if {levels} of its index counts, give {mark(argument)}.reset_index()")
-        are_numbers = all(isinstance(example, Real) for example in error.examples.values())
-        if are_numbers and not error.chosen:
-            by_query = "{query: row.dropna().to_dict() for query, row in frame.iterrows()}"
-            error.add(f"if columns are documents, give rows by query, {by_query}")
-        raise
-
-
-def objects_by_id(
-    argument: str,
-    objects: Sequence[Any],
-    names: Names,
-    queries: Sequence[Any] | None = None,
-    is_whole: bool = False,
-) -> ById | Columns:
-    """Return the documents of objects that are rows or queries."""
-    objects = without_arrays(objects)
-    with in_place(argument, instead_of=argument):
-        reader = ObjectReader(objects, names, queries is not None, is_whole)
-        if not reader.are_rows:
-            ids, rows = zip(*reader.queries(objects, queries), strict=True)
-            by_position = queries is None and reader.roles.query is None
-            return _by_id(argument, rows_by_query(argument, ids, rows), by_position, reader)
-    cells = reader.rows(reader.within(objects))
-    ranked = reader.rows_with_ranks(objects)
-    if queries is not None:
-        cells = {"query": list(queries), **cells}
-    has_ranks = ranked is not None and held_against_ranks(argument, ranked, names)
-    roles = reader.roles
-    columns = columns_of_rows(argument, cells, names, roles.fields, reader.form, roles.others)
-    return columns._replace(has_ranks=has_ranks)
-
-
-def _by_id(
-    argument: str,
-    queries: Mapping[Any, DocumentValues],
-    by_position: bool,
-    reader: "ObjectReader | RowReader",
-) -> ById:
-    """Return the documents that a reader has read, and warn of what it noticed."""
-    if reader.lists.warning:
-        warn(f"{mark(argument)}: {reader.lists.warning}")
-    return ById(
-        queries,
-        by_position,
-        reader.form,
-        reader.fields,
-        reader.has_values,
-        reader.others,
-        reader.lists.are_held_to_order,
-    )
-
-
-# Mappings
-
-
-def _of_mapping(argument: str, side: Mapping[Any, Any], names: Names) -> ById | Columns:
-    """Return the documents of a mapping of queries, or of a single object."""
-    refuse_table_by_index(side, argument)
-    if is_single_object(side, names):
-        return objects_by_id(argument, [side], names, is_whole=True)
-    _refuse_tables(argument, side.values())
-    _refuse_columns_of_lists(argument, side, names)
-    if are_responses(side):
-        return _of_responses(argument, side, names)
-    # Nearly all mappings are such, whose values are looked at only where they are scored.
-    if not names.has_no_value and set(map(type, side.values())) == {dict}:
-        firsts = {type(next(iter(documents.values()), None)) for documents in side.values()}
-        if all(issubclass(kind, (Real, NoneType)) for kind in firsts):
-            return ById(side)
-    try:
-        return read_by_query(argument, side.items(), names, by_position=False)
-    except UnknownFieldError as error:
-        keys = [key for key, row in side.items() if are_hits(row)]
-        # What seem hits may be queries, as in a request to Elasticsearch to rate rankings.
-        if len(keys) == 1 and error.have_lists:
-            error.add(f"if these are queries, give {mark(argument)}[{keys[0]!r}]")
-        raise
-
-
-def is_single_object(side: Mapping[Any, Any], names: Names) -> bool:
-    """Return whether a mapping is an object with fields, and not a mapping of queries.
-
-    A query has no single value. A path that `fields` gives begins with a key.
-    """
-    # To spell thousands of ids as names of fields would take long.
-    if len(side) > MOST_FIELDS:
-        return False
-    paths = [f"{path}." for path in names.given_names]
-    is_given = any(path.startswith(f"{key}.") for path in paths for key in side)
-    if is_given or are_names_of_fields(side) or _is_wrapper(side, names):
-        return True
-    # If all are single, they are queries with one id, which are refused later.
-    return {isinstance(value, SCALARS) for value in side.values()} == {True, False}
-
-
-def are_responses(side: Mapping[Any, Any]) -> bool:
-    """Return whether a mapping holds objects by their queries, such as responses of a client."""
-    first = _first_filled(side.values())
-    return is_object(first) and not is_mapping_to_values(first)
-
-
-def _is_wrapper(side: Mapping[Any, Any], names: Names) -> bool:
-    """Return whether a mapping wraps a list of queries: objects with lists, and no hits."""
-    lists = [value for value in side.values() if are_hits(value)]
-    if len(lists) != 1:
-        return False
-    if all(map(is_mapping_to_values, lists[0])):
-        return False  # the hits of one query, as nearly always
-    fields = fields_among(filter(is_object, lists[0]))
-    if len(fields.outside_lists) == len(fields):
-        return False
-    return not names.candidates("document", fields.leaves.outside_lists, DOCUMENT_OF_HITS)
-
-
-def is_mapping_to_values(row: Any) -> bool:
-    """Return whether an object is a mapping of documents to values: all of them are single."""
-    return isinstance(row, Mapping) and not any(map(is_nested, row.values()))
-
-
-def is_ranking(row: Mapping[Any, Any], names: Names) -> bool:
-    """Return whether an object is a mapping of documents to numbers, and no record."""
-    return is_mapping_to_numbers(row) and not _has_names_of_fields(row, names)
-
-
-def _has_names_of_fields(row: Mapping[Any, Any], names: Names) -> bool:
-    """Return whether a mapping has standard names of two roles, or one that `fields` gives."""
-    if are_names_of_fields(row):
-        return True
-    given = set(map(plain_name, names.given_names))
-    return not given.isdisjoint(map(plain_name, row))
-
-
-def are_queries(row: Mapping[Any, Any], names: Names) -> bool:
-    """Return whether an object maps queries to their documents: to lists of ids, or to numbers."""
-    if is_single_object(row, names) or spelled(row, chain(*LISTS_OF_IDS[names.kind])):
-        return False
-    return all(map(_are_ids_or_numbers, row.values()))
-
-
-def _are_ids_or_numbers(documents: Any) -> bool:
-    """Return whether a query has a list without hits, a mapping to numbers, or nothing."""
-    if is_list(documents):
-        return not are_hits(documents)
-    return documents is None or is_mapping_to_values(documents)
-
-
-def _of_responses(argument: str, side: Mapping[Any, Any], names: Names) -> ById | Columns:
-    objects = []
-    for query, value in side.items():
-        # A query without a response retrieved nothing.
-        response = {} if value is None else value
-        if not is_object(response):
-            problem = f"must be an object, as those before; got {shown(value)}"
-            raise InputError(problem, argument, f"query {shown(query)}")
-        objects.append(response)
-    return objects_by_id(argument, objects, names, list(side))
-
-
-def refuse_table_by_index(side: Mapping[Any, Any], argument: str = "") -> None:
-    """Raise an error for {row: {column: cell}} and {column: {row: cell}}, as pandas makes them."""
-    first = next(iter(side.values()), None)
-    if not isinstance(first, Mapping):
-        return
-    # Two names of fields tell a row: documents are hardly called query_id and score.
-    if may_be_fields(first) or _are_columns_by_index(side):
-        hint = "give the table itself, its records, [{...}, ...], or its columns, {name: [...]}"
-        raise InputError(f"is a table by its index, such as {shown(dict(first))}; {hint}", argument)
-    _refuse_fields_by_document(first, argument)
-
-
-def _refuse_fields_by_document(documents: Mapping[Any, Any], argument: str) -> None:
-    """Raise an error for {document: {field: value}}, in which the ids would be names of fields."""
-    fields = next(iter(documents.values()), None)
-    if not isinstance(fields, Mapping) or not all(map(is_mapping_to_values, documents.values())):
-        return
-    if spelled(fields, chain(*SCORE, *RELEVANCE, LOWEST_FIRST)):
-        problem = f"has the fields of every document, such as {shown(dict(fields))}"
-        hint = "give a single value, {query: {document: fields['...']}}, or a list of these objects"
-        raise InputError(f"{problem}; {hint}", argument)
-
-
-def _refuse_columns_of_lists(argument: str, side: Mapping[Any, Any], names: Names) -> None:
-    """Raise an error for lists of ids of all queries under the name of such lists, as of Chroma.
-
-    A query has a list of ids, and no lists of them.
-    """
-    for name in filter(side.__contains__, chain(*LISTS_OF_IDS[names.kind])):
-        if is_list(first_in(side[name])):
-            problem = f"its keys are read as queries, and {shown(name)} has lists of several"
-            lists = f"{mark(argument)}[{name!r}]"
-            by_query = f"{{query: ids for query, ids in zip(queries, {lists})}}"
-            hint = f"give {lists} if the other side has lists in the same order, or {by_query}"
-            raise InputError(f"{problem}; {hint}", argument)
-
-
-def _are_columns_by_index(side: Mapping[Any, Any]) -> bool:
-    """Return whether a mapping has the names of columns, whose cells have the same keys."""
-    if not may_be_fields(side):
-        return False
-    if not all(isinstance(column, Mapping) for column in side.values()):
-        return False
-    return _have_same_keys(list(side.values()))
-
-
-def _have_same_keys(mappings: Sequence[Mapping[Any, Any]]) -> bool:
-    keys = mappings[0].keys()
-    return all(mapping.keys() == keys for mapping in mappings)
-
-
-# Lists
-
-
-def _of_list(argument: str, side: Any, rows: Sequence[Any], names: Names) -> Any:
-    """Return the documents of a list of queries, or of objects; itself if it has numbers."""
-    # The first query with documents tells the form of all.
-    first = _as_row(argument, _first_filled(rows), by_position=True)
-    if type(first) is tuple and _is_row_of_table(rows, first, names):
-        raise row_of_table(argument, first, names)
-    if not _have_ids(first):
-        return side
-    if names.labels is not None and _are_ids(first):
-        return side  # labels if the other side holds numbers, which both sides together tell
-    if set(map(type, rows)) != {dict}:  # records are read as they are, much faster
-        rows = [_as_row(argument, row, by_position=True) for row in rows]
-    if is_object(first) and not _are_rankings(argument, rows, names):
-        return objects_by_id(argument, rows, names)
-    return read_by_query(argument, enumerate(rows), names, by_position=True)
-
-
-def _have_ids(row: Any) -> bool:
-    """Return whether the documents of a query have ids, and are no numbers by position."""
-    if isinstance(row, Set) or is_object(row):
-        return True
-    return _are_ids(row) or are_hits(row) or are_pairs(row)
-
-
-def _is_row_of_table(rows: Sequence[Any], first: tuple[Any, ...], names: Names) -> bool:
-    """Return whether a tuple holds text, or all of a run are a user, an item and an estimate."""
-    if any(isinstance(cell, (str, UUID)) for cell in first):
-        return True
-    return names.kind == "run" and {tuple(map(type, row)) for row in rows} == {(int, int, float)}
-
-
-def row_of_table(argument: str, row: tuple[Any, ...], names: Names) -> InputError:
-    """Return the error for a tuple that holds text, or numbers of two types: it is no query."""
-    problem = f"holds {shown(row)}, a row of a table"
-    table = "a table, pandas.DataFrame(rows, columns=[...]), with columns named by what they hold"
-    hint = f"give {table}, {examples_of_names(names)}; or lists if each is a query"
-    return InputError(f"{problem}; {hint}", argument)
-
-
-def _are_rankings(argument: str, rows: Sequence[Any], names: Names) -> bool:
-    """Return whether objects are mappings of documents to numbers, one per query.
-
-    Records have the same names, rankings mostly do not.
-
-    Raises:
-        InputError: all have the same text as keys, none of them a standard name.
-    """
-    # The first one tells of most records.
-    if not is_mapping_to_numbers(_first_filled(rows)):
-        return False
-    rankings = list(filter(None, filter(is_object, rows)))
-    if not all(map(is_mapping_to_numbers, rankings)):
-        return False
-    # All records have the names of the first ones. To spell the ids of all rankings takes long.
-    if any(_has_names_of_fields(row, names) for row in rankings[:FIRST_MAPPINGS]):
-        return False
-    are_alike = len(rankings) > 1 and _have_same_keys(rankings)
-    if are_alike and all(isinstance(key, str) for key in rankings[0]):
-        problem = f"holds mappings with the same keys, such as {shown(dict(rankings[0]))}"
-        hint = f"if the keys are documents, give {{query: mapping}}; if fields, {mark('fields')}"
-        raise InputError(f"{problem}; {hint}", argument)
-    return True
-
-
-def _inputs_sides_rows(side: Any) -> Sequence[Any]:
-    """Return the queries of a side whose documents may have ids; nothing of numbers."""
-    if isinstance(side, ARROW) and _may_hold_ids(side.type):
-        return list(side.to_pylist())
-    if isinstance(side, np.ndarray) and side.dtype.kind in TEXTS_AND_OBJECTS:
-        return list(np.atleast_1d(side).tolist())
-    return side if isinstance(side, (list, tuple)) else []
-
-
-def _may_hold_ids(kind: pa.DataType) -> bool:
-    """Return whether a column, perhaps of lists, holds ids that are never numbers, or objects."""
-    while hasattr(kind, "value_type"):  # of lists
-        kind = kind.value_type
-    return pa.types.is_nested(kind) or id_kind(kind) not in ("", "integers")
-
-
-# The documents of queries
-
-
-def _first_filled(rows: Iterable[Any]) -> Any:
-    """Return the documents of the first query that has some; else of the first one."""
-    return next(filter(_is_filled, rows), next(iter(rows), None))
-
-
-def _is_filled(row: Any) -> bool:
-    return row is not None and length_hint(row, 1) > 0
-
-
-def _are_ids(row: Any) -> bool:
-    """Return whether a query's documents are ids that are never numbers, such as text."""
-    return id_kind(type(first_in(row))) not in ("", "integers")
-
-
-def are_hits(row: Any) -> bool:
-    """Return whether a query's documents are objects."""
-    return is_object(first_in(row))
-
-
-def read_by_query(
-    argument: str, queries: Iterable[tuple[Any, Any]], names: Names, by_position: bool
-) -> ById:
-    """Return the documents of queries by the ids of queries, or by their numbers."""
-    rows = {query: _as_row(argument, row, by_position) for query, row in queries}
-    with in_place(argument, instead_of=argument):
-        reader = RowReader(rows.values(), names)
-        documents = {query: reader.documents(query, row) for query, row in rows.items()}
-    return _by_id(argument, documents, by_position, reader)
-
-
-def _as_row(argument: str, row: Any, by_position: bool) -> Any:
-    """Return a query's documents as a list, a set or an object; an empty list for None."""
-    if row is None:
-        return []
-    if isinstance(row, (list, tuple, Set, *SCALARS)) or is_object(row):
-        return row
-    is_array = isinstance(row, np.ndarray)
-    if by_position and is_array and row.dtype.kind not in TEXTS_AND_OBJECTS:
-        return row  # of numbers, or of dates, which are refused in their place
-    if is_by_index(row, by_position):
-        return mapping_by_index(argument, row)
-    values = in_python(plain(argument, row))
-    # A matrix in a list is no query; its rows are no pairs.
-    return row if by_position and is_list(first_in(values)) else values
-
-
-class RowReader:
-    """Reads the documents of queries: mappings, sets, and lists of ids, of pairs and of hits."""
-
-    def __init__(self, rows: Iterable[Any], names: Names) -> None:
-        self.names = names
-        self.hits: HitReader | None = None
-        self.lists = ListReader(names)
-        self.forms: dict[str, None] = {}
-        self.has_values = False  # whether some documents read so far have values
-        self.fields: Mapping[str, str] = {}  # the fields of hits by role
-        self.others: Sequence[str] = ()  # the fields of hits that are not read
-        rows = list(rows)
-        # What is no hit or no pair among them is refused with its query, where it is read.
-        hits = filter(is_object, chain.from_iterable(filter(are_hits, rows)))
-        pairs = list(filter(are_pairs, rows))
-        if any(map(are_hits, rows)):
-            self.hits = HitReader(hits, names)
-            self.lists = self.hits.lists
-        elif any(is_object(row[0][0]) for row in pairs):
-            objects = filter(is_object, map(first_in, chain.from_iterable(pairs)))
-            self.hits = HitReader(objects, names.without_value())
-            self.lists = ListReader(names, self.hits.lists.path, self.hits.lists.other_ids)
-        if self.hits is not None:
-            self.fields, self.others = self.hits.roles.fields, self.hits.roles.others
-
-    @property
-    def form(self) -> str:
-        """What was read, as `preview` says it."""
-        return " and ".join(self.forms)
-
-    def documents(self, query: Any, row: Any) -> DocumentValues:
-        """Return the values of a query's documents by their ids."""
-        try:
-            return self._documents(query, row)
-        except ValueError as error:
-            raise within(error, f"query {shown(query)}") from None
-
-    def _documents(self, query: Any, row: Any) -> DocumentValues:
-        if isinstance(row, Mapping):
-            self._note("mappings of documents to numbers", not self.names.has_no_value)
-            return self._of_mapping(row)
-        if isinstance(row, Set):
-            self._note("sets of ids", False)
-            return documents_of_query(row, None, self.names)
-        if not isinstance(row, (list, tuple)):
-            hint = "give a list of ids or hits, a set, or a mapping of documents to numbers"
-            raise InputError(f"got {shown(row)}; {hint}")
-        if len(row) == 0:
-            return {}
-        if self.hits is not None and are_hits(row):
-            self._note("lists of hits", self.hits.roles.value is not None)
-            return self.hits.read(query, row)
-        if are_pairs(row):
-            self._note("lists of pairs", not self.names.has_no_value)
-            return self._of_pairs(query, row)
-        self._note("lists of ids", False)
-        return documents_of_query(without_filling(row), None, self.names)
-
-    def _note(self, form: str, has_values: bool) -> None:
-        """Remember what held the documents of a query."""
-        self.forms[form] = None
-        self.has_values |= has_values
-
-    def _of_mapping(self, row: Mapping[Any, Any]) -> DocumentValues:
-        """Return a mapping of documents to numbers."""
-        if not is_mapping_to_values(row):
-            raise InputError(f"got {shown(dict(row))}; give {{document: number}} in each query")
-        return documents_of_query(row, None, self.names) if self.names.has_no_value else row
-
-    def _of_pairs(self, query: Any, row: Sequence[Any]) -> DocumentValues:
-        """Return the documents of pairs of an id, or of an object with one, and a value."""
-        firsts, values = split_pairs(row)
-        if self.hits is not None and is_object(firsts[0]):
-            firsts = list(self.hits.ids(firsts))
-        return self.lists.read(query, firsts, values)
-
-
-def without_filling(ids: Sequence[Any]) -> Sequence[Any]:
-    """Return ids without any -1 at the end.
-
-    >>> without_filling([7, 3, -1, -1])
-    [7, 3]
-    """
-    # FAISS fills up a list with -1 where there were fewer documents, as others pad labels.
-    filling = takewhile(_is_filling, reversed(ids))
-    return ids[: len(ids) - len(list(filling))]
-
-
-def _is_filling(document: Any) -> bool:
-    return type(document) is int and document == -1
-
-
 # ndcg/inputs/sparse.py: Read sparse matrices of SciPy on one side or on both: a row per query, a column per document.
 
 def join_sparse(
@@ -9726,242 +10074,11 @@ def _with_padding(
     return Column(labels, offsets, padding=is_padding(labels, ignore_index))
 
 
-# ndcg/inputs/beside_ids.py: Numbers beside ids: which documents they are of.
-
-Rows = Sequence[Any]  # a list per query
-
-
-def with_ids_on_both(inputs: Any, names: Names) -> Any:
-    """Return inputs of which both sides have ids, or none has, where one side may have numbers.
-
-    Args:
-        inputs: both sides as they were read, and the ids beside them.
-        names: the names of the run.
-    """
-    run, qrels = inputs.predictions, inputs.references
-    ids = inputs.document_ids
-    if _are_lists_without_ids(run) and are_lists(ids):
-        # The ids of the documents are lists beside the lists of their values.
-        if _are_lists_without_ids(qrels):
-            _refuse_ids_as_relevances(ids, qrels)
-            qrels = _by_ids_beside("references", qrels, ids, standard_names("qrels"))
-        run = _by_ids_beside("predictions", run, ids, names)
-        inputs = inputs._replace(document_ids=None)
-    if is_sparse(qrels) and _are_columns(run, qrels):
-        # Lists of integers beside a sparse matrix are numbers of its columns, best first.
-        run = _inputs_beside_ids_ranked(run, names)
-    if has_ids(run):
-        qrels = _qrels_by_id(run, qrels)
-    elif has_ids(qrels):
-        run, qrels = _beside_judged_ids(run, qrels, names)
-    return inputs._replace(predictions=run, references=qrels)
-
-
-def _qrels_by_id(run: ById | Columns, qrels: Any) -> Any:
-    """Return the references beside a run with ids: a sparse matrix by its columns."""
-    if is_sparse(qrels):
-        _refuse_other_columns("predictions", run, qrels.shape[1])
-        return _by_column(qrels)
-    if _are_lists_without_ids(qrels):
-        # Lists of text may have been labels; beside a run with ids, they are ids.
-        qrels = read_side("references", qrels, standard_names("qrels"))
-    if _are_lists_without_ids(qrels):
-        raise _lists_beside_ids(run, qrels)
-    return qrels
-
-
-def _are_lists_without_ids(side: Any) -> bool:
-    return not has_ids(side) and are_lists(side)
-
-
-def _inputs_beside_ids_lists(side: Any) -> Rows:
-    """Return the values of queries as lists, also from an array or a column; None is empty."""
-    return [[] if row is None else in_python(row) for row in in_python(side)]
-
-
-def _are_integers(rows: Iterable[Iterable[Any]]) -> bool:
-    return all(isinstance(value, (int, np.integer)) for value in chain.from_iterable(rows))
-
-
-# Ids beside both sides
-
-
-def _by_ids_beside(argument: str, values: Any, ids: Any, names: Names) -> ById:
-    """Return the values of queries by the ids in the same places; the id -1 is no document."""
-    rows, lists = _inputs_beside_ids_lists(values), _inputs_beside_ids_lists(ids)
-    check_queries_equal(len(lists), len(rows), "document_ids", argument)
-    queries = {}
-    for query, (row, row_ids) in enumerate(zip(rows, lists, strict=True)):
-        place = f"query {query}"
-        if len(row) != len(row_ids):
-            problem = f"its length is {len(row_ids)}, that of the {argument} {len(row)}"
-            hint = "give an id for each value"
-            if argument == "references":
-                hint += ", or, if these are the ids of relevant documents, sets"
-            raise InputError(f"{problem}; {hint}", "document_ids", place)
-        # FAISS fills up its lists of ids with -1.
-        places = [index for index, document in enumerate(row_ids) if document != -1]
-        documents = [row_ids[index] for index in places]
-        numbers = [as_number(row[index]) for index in places]
-        try:
-            queries[query] = documents_of_query(documents, numbers, names)
-        except InputError as error:
-            raise within(error, "document_ids", place) from None
-    return ById(queries, by_position=True, form="lists of numbers with ids in document_ids")
-
-
-def _refuse_ids_as_relevances(ids: Any, qrels: Any) -> None:
-    """Raise an error, or warn, for references that are ids, as those of a search without errors."""
-    id_lists, rows = _inputs_beside_ids_lists(ids), _inputs_beside_ids_lists(qrels)
-    lengths = list(map(len, rows))
-    if list(map(len, id_lists)) != lengths or not _are_integers([*id_lists, *rows]):
-        return
-    documents, numbers = (np.array(list(chain(*lists))) for lists in (id_lists, rows))
-    refuse_ids(("references", "document_ids"), (numbers, documents), np.array(lengths))
-
-
-# Predictions beside judged ids
-
-
-def _beside_judged_ids(run: Any, qrels: Any, names: Names) -> tuple[Any, Any]:
-    """Return predictions that are lists of numbers or sparse, and references that have ids.
-
-    Integers are ids. Scores are of the documents 0, 1, 2, ..., if the references are such.
-    """
-    if is_sparse(run):
-        _refuse_other_columns("references", qrels, run.shape[1])
-        return _by_column(run), qrels
-    if not are_lists(run):
-        return run, qrels
-    rows = _inputs_beside_ids_lists(run)
-    if _are_integers(rows):
-        return _inputs_beside_ids_ranked(run, names), qrels  # as rankers return ids without scores
-    if id_kind(type(qrels.first_id)) != "integers":
-        raise _scores_beside_ids(qrels)
-    if isinstance(qrels, ById) and qrels.by_position:
-        return run, _labels_of_columns(qrels, rows)
-    _refuse_other_columns("references", qrels, max(map(len, rows), default=0))
-    queries = {query: dict(enumerate(row)) for query, row in enumerate(rows)}
-    form = "lists of scores of the documents 0, 1, 2, ..."
-    return ById(queries, by_position=True, form=form), qrels
-
-
-def _inputs_beside_ids_ranked(run: Any, names: Names) -> ById:
-    """Return lists of integers as ids, best first."""
-    ranked = read_by_query("predictions", enumerate(_inputs_beside_ids_lists(run)), names, by_position=True)
-    return replace(ranked, form="lists of integers, which are ids beside ids")
-
-
-def _labels_of_columns(qrels: ById, rows: Rows) -> list[Any]:
-    """Return a label per column of the scores, from the numbers of relevant columns."""
-    check_queries_equal(len(rows), len(qrels.queries))
-    labels = []
-    for query, (row, judged) in enumerate(zip(rows, qrels.queries.values(), strict=True)):
-        columns = len(row)
-        _refuse_other_columns("references", ById({query: judged}), columns)
-        relevances = np.zeros(columns)
-        relevances[list(judged)] = list(judged.values())
-        labels.append(relevances)  # columns that are not listed are irrelevant
-    return labels
-
-
-def _scores_beside_ids(qrels: ById | Columns) -> InputError:
-    ids = f"give {mark('document_ids')}, the id of each score, or {{query: {{document: score}}}}"
-    texts = [document for document in qrels.ids() if isinstance(document, str)]
-    if texts and qrels.form == "lists of ids":
-        problem = f"hold text such as {shown(texts[0])} beside scores"
-        return InputError(f"{problem}; {to_label(texts)}; if they are ids, {ids}", "references")
-    return InputError(f"hold scores, and the references ids of documents; {ids}", "predictions")
-
-
-def _lists_beside_ids(run: ById | Columns, qrels: Any) -> InputError:
-    first = next(iter(qrels), None)
-    if type(first) is tuple:
-        return row_of_table("references", first, standard_names("qrels"))
-    problem = f"hold lists of numbers beside documents with ids, such as {shown(run.first_id)}"
-    ids = "if they are ids of relevant documents, give sets, [set(row) for row in references]"
-    values = "if values, name their documents, [dict(zip(ids, row)) for ids, row in ...]"
-    if not isinstance(run.first_id, str):
-        values += ", or [dict(enumerate(row)) for row in references] if these are 0, 1, 2, ..."
-    return InputError(f"{problem}; {ids}; {values}", "references")
-
-
-# Sparse matrices
-
-
-def _are_columns(run: Any, sparse: Any) -> bool:
-    """Return whether predictions are numbers of columns of a sparse matrix, and not its values."""
-    if isinstance(run, ARROW) or not _are_lists_without_ids(run):
-        return False
-    rows = _inputs_beside_ids_lists(run)
-    return _are_integers(rows) and sparse.shape[1] not in map(len, rows)
-
-
-def _by_column(sparse: Any) -> ById:
-    """Return what queries store in a sparse matrix, by the numbers of the columns."""
-    columns, values = sparse.indices.tolist(), sparse.data.tolist()
-    queries = {}
-    for query, (start, end) in enumerate(pairwise(sparse.indptr.tolist())):
-        queries[query] = dict(zip(columns[start:end], values[start:end], strict=True))
-    return ById(queries, by_position=True, form="a sparse matrix, by the numbers of its columns")
-
-
-def _refuse_other_columns(argument: str, side: ById | Columns, columns: int) -> None:
-    """Raise an error for ids that are no numbers of columns of a matrix on the other side."""
-    if not isinstance(side, ById):
-        return
-    other, numbers = "scores", set(range(columns))
-    if argument == "predictions":
-        other = "references"
-        numbers.add(-1)  # which is no document
-    for query, documents in side.queries.items():
-        others = [document for document in documents if document not in numbers]
-        if others:
-            problem = f"{shown(others[0])} is not the number of a column of the {other}"
-            hint = f"give the ids of the columns as {mark('document_ids')}"
-            place = f"query {shown(query)}"
-            raise InputError(f"{problem}, 0 to {columns - 1}; {hint}", argument, place)
-
-
-# Rows of LETOR
-
-
-def _are_rows(side: Any) -> bool:
-    return isinstance(side, Columns) and side.are_rows
-
-
-def with_ids_of_letor(run: Any, qrels: Any, query_ids: Any = None) -> Any:
-    """Return the scores with the ids of the rows, if the references are rows of LETOR."""
-    are_judged = _are_rows(qrels)
-    scores = run
-    if _are_rows(run):
-        if query_ids is not None:
-            return run.value
-        if run.place_of is None:
-            return run  # which has the ids already
-        if not are_judged:
-            hint = f"give references as LETOR, or {mark('query_ids')} and references as arrays"
-            raise InputError(f"the file has scores without ids; {hint}", "predictions")
-        scores = run.value
-    elif not are_judged or run is None or (isinstance(run, ById) and not run.queries):
-        return run
-    elif has_ids(run):
-        problem = "the references are rows of LETOR, which have no ids of documents"
-        hint = "give a score for each row, in a flat array or in a file, one a line"
-        raise InputError(f"{problem}; {hint}", "predictions")
-    column = read_flat_column("predictions", scores, lambda _, row: f"row {row}")
-    if len(column.values) != len(qrels.query):
-        rows = f"row of the references, in their order, {len(qrels.query)} in all"
-        problem = f"must hold one score per {rows}; got {len(column.values)}"
-        raise InputError(problem, "predictions")
-    scored = qrels._replace(value=column.values, place_of=None, form="the scores of rows")
-    return scored.retrieved(column.present)
-
-
 # ndcg/inputs/together.py: What only both sides together tell: which queries are the same, and whether their ids fit.
 
 # an id in brackets, among ids after each of which "\0" stands
 IN_BRACKETS = re.compile(r"\0(\s*[\[({][^\0]*[\])}]\s*)(?=\0)")
+SIGNS_OF_LISTS = b"[({ \t\n,;|"  # the brackets of a list written as text, and between ids
 PART_OF_CELL = re.compile(r"[^\s,;|]+")
 FIRST_IDS = 1 << 8  # which may be lists written as text
 
@@ -10040,6 +10157,9 @@ def _refuse_one_by_position(run: ById | Columns, qrels: ById | Columns) -> None:
 
 def refuse_lists_in_ids(argument: str, side: ById | Columns, other: ById | Columns) -> None:
     """Raise an error for ids that are lists written as text, or several ids in one cell."""
+    # One look at the text of all rows is faster than one at every id.
+    if isinstance(side, Columns) and not _hold_any(side.document, SIGNS_OF_LISTS):
+        return
     ids = side.first_ids(FIRST_IDS)
     # One search in all ids is faster than one in every id.
     for document in IN_BRACKETS.findall("\0".join(["", *map(str, ids), ""])):
@@ -10047,7 +10167,7 @@ def refuse_lists_in_ids(argument: str, side: ById | Columns, other: ById | Colum
             problem = f"the id {shown(document)} is a list written as text"
             hint = "give lists, as json.loads or ast.literal_eval reads them"
             raise InputError(f"{problem}; {hint}", argument)
-    if isinstance(side, Columns) and _hold_any(side.document, b" \t\n,;|"):
+    if isinstance(side, Columns):
         _refuse_several_in_cells(argument, side, other)
 
 
@@ -10075,7 +10195,7 @@ def _refuse_several_in_cells(argument: str, side: Columns, other: ById | Columns
     """Raise an error for a cell that holds several ids, of which one is an id of the other side.
 
     The others are ids of the other side too, or hold digits: the titles "Paris" and "Paris, Texas"
-    are two ids.
+    are two ids. Without an id in common, the cells of the other side may hold several, too.
     """
     has_parts = pc.match_substring_regex(side.document, r"[^\s,;|][\s,;|]+[^\s,;|]")
     several = side.document.filter(has_parts)
@@ -10083,6 +10203,10 @@ def _refuse_several_in_cells(argument: str, side: Columns, other: ById | Columns
         return
     # Only now, since few sides hold such ids, and the other may have millions.
     known = set(map(str, other.ids()))
+    if known.isdisjoint(side.document.to_pylist()):
+        # Parts that are words alone would be those of titles.
+        parts_of_cells = set(chain.from_iterable(map(PART_OF_CELL.findall, known)))
+        known |= {part for part in parts_of_cells if any(map(str.isdigit, part))}
     for document in dict.fromkeys(several.to_pylist()):
         parts = set(PART_OF_CELL.findall(document))
         unknown = parts - known
@@ -10114,6 +10238,7 @@ class Inputs(NamedTuple):
     sample_weight: Any = None  # the weights of queries
     by: Any = None  # the slices of queries
     fields: Any = None  # names of fields and columns, as `check_fields` describes them
+    score_name: Any = None  # the name of the field or the column of the scores that were read
 
     @property
     def rankings(self) -> dict[str, Any]:
@@ -10161,34 +10286,38 @@ def settled_systems(
     """
     fields = inputs.names
     orders = dict(zip(runs, score_orders, strict=True))
-    names = {run: names_of_side("run", fields, orders[run], keep=keep) for run in runs}
-    names["references"] = names_of_side("qrels", fields, labels=labels)
-    names["exclude"] = names_of_side("exclude", fields)
-    names = {side: names[side].beside_query_ids(inputs.has_query_ids) for side in names}
+    names_of = partial(names_of_side, fields=fields, has_query_ids=inputs.has_query_ids)
+    names = {run: names_of("run", score_order=orders[run], keep=keep) for run in runs}
+    names["references"] = names_of("qrels", labels=labels)
+    names["exclude"] = names_of("exclude")
     others = {"references": inputs.references, "exclude": inputs.exclude}
     ids = {"query_ids": inputs.query_ids, "document_ids": inputs.document_ids}
     # Generators become lists, since their values are looked at before they are read.
     given = {argument: listed(side) for argument, side in {**runs, **others, **ids}.items()}
     sides = _read_sides({argument: given[argument] for argument in names}, names)
-    named = {name for name, side in sides.items() if has_ids(side) and side.positions is None}
+    by_ids = {name: side for name, side in sides.items() if has_ids(side)}
+    named = {name for name, side in by_ids.items() if side.positions is None}
     # The queries or documents of others are matched by position.
-    refuse_other_orders({name: given[name] for name in given if name not in named})
+    others_given = [name for name in given if name not in named and given[name] is not None]
+    refuse_other_orders({name: given[name] for name in others_given})
     if names["references"].has_no_value:
-        _warn_of_unread_relevances(sides["references"])
+        _warn_of_unread_relevances(sides["references"], given["references"])
     read_runs = [sides[run] for run in runs]
     if fields and not any(map(has_no_documents, (*read_runs, sides["references"]))):
         refuse_unused_fields(fields, read_runs, sides["references"], sides["exclude"], **ids)
     # A name of a column is among `fields`.
     given.update({name: None for name, value in ids.items() if isinstance(value, str)})
-    converted = settled({**given, **sides})
+    unread = {name: side for name, side in {**given, **sides}.items() if name not in by_ids}
+    converted = {name: plain(name, side) for name, side in unread.items()} | by_ids
     shared = {name: converted[name] for name in (*others, *ids)}
     inputs = inputs._replace(fields=None, **shared)
     systems = []
     for run in runs:
         if given[run] is given["references"]:
             refuse_same_column(run, sides[run], sides["references"])
-        system = together(inputs._replace(predictions=converted[run]), names[run])
         name = _field_of(sides[run], "score") or name_of_column(given[run])
+        system = inputs._replace(predictions=converted[run], score_name=name)
+        system = together(system, names[run])
         if orders[run] != "ascending" and says_lowest_first(name, NAMES_OF_RANKS):
             scores: list[Any] = []
             with suppress(ValueError):  # which is raised again where scores are computed
@@ -10199,14 +10328,27 @@ def settled_systems(
     return systems
 
 
-def _warn_of_unread_relevances(qrels: Any) -> None:
+def _warn_of_unread_relevances(qrels: Any, given: Any) -> None:
     """Warn of a field with the name of a relevance where `fields` says that there is none."""
     for name in getattr(qrels, "others", ()):
-        if plain_name(name) in PLAIN_RELEVANCES:
+        if plain_name(name) in PLAIN_RELEVANCES and not _is_prose(given, name):
             problem = f"each document counts as relevant, and {shown(name)} is not read"
             hint = f"if it holds relevances, give {mark('fields', {'relevance': name})}"
             warn(f"{mark('references')}: {problem}; {hint}")
             return
+
+
+def _is_prose(table: Any, name: Any) -> bool:
+    """Return whether most rows of a table have a text of their own, such as the answer.
+
+    Labels are few. Of other forms, and of a table that can be read only once, nothing is known.
+    """
+    with suppress(Exception):
+        (column,) = frame_of("references", table).read([name])  # type: ignore[union-attr]
+        cells = list(map(as_number, in_python(plain(str(name), column))))
+        texts = {cell for cell in cells if isinstance(cell, str)}
+        return len(texts) > max(1, len(cells) / 2)
+    return False
 
 
 def _read_sides(given: Mapping[str, Any], names: Mapping[str, Names]) -> dict[str, Any]:
@@ -10223,6 +10365,16 @@ def _read_sides(given: Mapping[str, Any], names: Mapping[str, Names]) -> dict[st
             errors[argument] = error
     if errors:
         qrels = sides.get("references")
+        is_column = isinstance(qrels, (*ARROW, np.ndarray)) and not are_lists(qrels)
+        if is_column and names["references"].has_query_ids:
+            try:  # words in a column of rows would be refused next
+                labels = names["references"].labels
+                read_flat_column("references", qrels, "row {1}".format, labels=labels)
+            except InputError as error:
+                errors["references"] = error
+        if getattr(qrels, "are_rows", False):
+            for refused in errors.values():
+                refused.hint = f"beside references of LETOR, {SCORE_OF_EACH_ROW}"
         unknown = [error for error in errors.values() if isinstance(error, UnknownFieldError)]
         if unknown and isinstance(qrels, (list, np.ndarray)):
             by_place = "predictions=[predictions], references=[dict(enumerate(references))]"
@@ -10325,17 +10477,18 @@ def align(
     if inputs.exclude is not None and getattr(run, "by_position", False):
         inputs = inputs._replace(exclude=by_position(inputs.exclude, len(run.queries)))
     rankings = _join(inputs, keep=keep, **how, **order)
-    doubts = [*rankings.doubts, *doubts_about_scores(rankings, run, score_order)]
+    doubts = [*rankings.doubts, *doubts_about_scores(rankings, inputs.score_name, score_order)]
     if rankings.excluded is not None and not rankings.excluded.any():
         doubts += doubts_about_exclusion(inputs.exclude, _ids_of_documents(inputs))
     with user_terms(rankings, first_query):
         rankings = rankings.with_scores_in(score_dtype).with_highest_first(score_order)
-        if labels is not None:
-            rankings = rankings.with_gains(labels)
+        rankings = rankings.with_gains(labels)
     if rankings.place is not None:
         rankings = rankings.matched(exclude_from)
         if rankings.unmatched:
-            sentence = next(respelled_ids(rankings), rankings.unmatched)
+            hint = f"{SAME_IDS}{_other_documents(run, inputs.references)}"
+            unmatched = rankings.unmatched.replace(SAME_IDS, hint)
+            sentence = next(respelled_ids(rankings), unmatched)
             rankings = rankings._replace(unmatched=sentence)
         doubts += doubts_about_ids(rankings, run)
     has_ranks = getattr(run, "has_ranks", False)
@@ -10346,6 +10499,12 @@ def align(
     if by_docid and inputs.query_ids is not None and inputs.document_ids is None:
         refuse_open_ties(rankings, score_dtype)
     return rankings
+
+
+def _other_documents(run: Any, qrels: Any) -> str:
+    """Return what a warning says about fields that both sides have beside the document."""
+    others = [name for name in getattr(run, "others", ()) if name in getattr(qrels, "others", ())]
+    return or_another("document", others)
 
 
 def _ids_of_documents(inputs: Inputs) -> Iterator[Any]:
@@ -10401,9 +10560,9 @@ def _refuse_missing(predictions: Any, references: Any) -> None:
 
 def _by_ids_and_by_position(predictions: Any, references: Any, query_ids: Any) -> InputError:
     """Return the error for documents with ids on one side and numbers by position on the other."""
-    by_ids, in_order, numbers = "predictions", "references", references
-    if has_ids(references):
-        by_ids, in_order, numbers = "references", "predictions", predictions
+    sides = {"predictions": predictions, "references": references}
+    in_order, by_ids = sorted(sides, key=lambda name: has_ids(sides[name]))
+    numbers = sides[in_order]
     kind = type(numbers).__name__
     problem = f"{mark(in_order)} are by position ({kind}) and {by_ids} by ids"
     hint = "give both in the same way"
@@ -10436,7 +10595,7 @@ def without_run(inputs: Inputs, score_order: str, labels: Labels | None) -> Inpu
     unretrieved = np.inf if score_order == "ascending" else -np.inf
     if has_ids(references):
         return inputs._replace(predictions=ById({}))
-    if inputs.query_ids is not None:
+    if inputs.query_ids is not None and _are_flat(references, references):
         return inputs._replace(predictions=np.full(len(inputs.query_ids), unretrieved))
     if is_sparse(references):
         return inputs._replace(predictions=np.full(references.shape, unretrieved))
@@ -11193,6 +11352,18 @@ class ValueReader:
         self.names = names
         self.form = form
 
+    @classmethod
+    def of(
+        cls, values: Sequence[Any], request: ReadRequest, form: str, is_whole: bool
+    ) -> "ValueReader":
+        """Return a reader of values, of which the first ones are given."""
+        return cls(RowReader(cls.rows_in(values), request.names), request.names, form)
+
+    @classmethod
+    def rows_in(cls, values: Sequence[Any]) -> list[Any]:
+        """Return the documents of queries in values."""
+        return list(values)
+
     def fit_of_ranks(self, values: Sequence[Any]) -> tuple[str, bool]:
         """Return what a warning says about rows with ranks, and whether ranks tell an order."""
         return "", False
@@ -11250,6 +11421,12 @@ class Lists(ValueReader):
 class MappingsOfQueries(ValueReader):
     """Reads mappings of queries to their documents."""
 
+    @classmethod
+    def rows_in(cls, values: Sequence[Any]) -> list[Any]:
+        """Return the documents of queries in mappings."""
+        refuse_table_by_index(values[0])
+        return list(chain.from_iterable(value.values() for value in values))
+
     def _read(self, number: int, value: Any) -> Sequence[Any]:
         queries = []
         for query, row in value.items():
@@ -11260,6 +11437,17 @@ class MappingsOfQueries(ValueReader):
 
 class ObjectsOfQueries(ValueReader):
     """Reads objects that are queries with their documents."""
+
+    @classmethod
+    def of(
+        cls, values: Sequence[Any], request: ReadRequest, form: str, is_whole: bool
+    ) -> ValueReader:
+        """Return a reader of objects, of which the first ones are given: of rows or of queries."""
+        refuse_table_by_index(values[0])
+        request.limits.check("columns", len(values[0]))
+        objects = ObjectReader(values, request.names, is_whole=is_whole)
+        reader = Records if objects.are_rows else ObjectsOfQueries
+        return reader(objects, request.names, form)
 
     def _read(self, number: int, value: Any) -> Sequence[Any]:
         queries = []
@@ -11328,21 +11516,9 @@ class Records(ValueReader):
 def reader_of(
     values: Sequence[Any], kind: str, request: ReadRequest, form: str, is_whole: bool = False
 ) -> ValueReader:
-    """Return a reader of values, of which the first ones are given."""
-    names = request.names
-    alike: list[Any] = [value for value in values if isinstance(value, READERS[kind].container)]
-    if kind in ("objects", "queries"):
-        refuse_table_by_index(alike[0])
-    if kind == "objects":
-        request.limits.check("columns", len(alike[0]))
-        objects = ObjectReader(alike, names, is_whole=is_whole)
-        kind_of_reader = Records if objects.are_rows else ObjectsOfQueries
-        return kind_of_reader(objects, names, form)
-    if names.kind == "exclude":
-        names = names._replace(keep="first")  # since documents to exclude may be repeated
-    if kind == "queries":
-        alike = list(chain.from_iterable(value.values() for value in alike))
-    return READERS[kind](RowReader(alike, names), names, form)
+    """Return a reader of values of a kind, of which the first ones are given."""
+    alike = [value for value in values if isinstance(value, READERS[kind].container)]
+    return READERS[kind].of(alike, request, form, is_whole)
 
 
 def described(part: FilePart, reader: RowReader | ObjectReader, form: str) -> FilePart:
@@ -11810,13 +11986,11 @@ def _typed(cells: Sequence[str]) -> pa.Array:
     Slices are so in the order of their numbers.
     """
     text = pa.array([cell or None for cell in cells], pa.string())
-    try:
+    with suppress(pa.ArrowInvalid):
         numbers = text.cast(pa.int64())
-    except pa.ArrowInvalid:
-        return text
-    if not numbers.cast(pa.string()).equals(text):  # a cell such as 007
-        return text
-    return numbers
+        if numbers.cast(pa.string()).equals(text):  # no cell such as 007
+            return numbers
+    return text
 
 
 # ndcg/files/letor.py: Recognize LETOR, as LightGBM, XGBoost and RankLib write it, and files of scores, one a line.
@@ -11864,6 +12038,8 @@ def no_row(line: bytes, kind: str) -> str:
 # ndcg/files/layouts.py: The layout of lines: which columns a file of TREC, CSV or TSV has, as its first lines tell.
 
 TIME = re.compile(rb"[0-9]{9,}(?:\.0*)?")  # in seconds since 1970, from 1973 on
+FLAG = re.compile(rb"(?i)\b(?:true|false)\b")
+COMMENT = re.compile(rb"#[^\n]*")
 REPLACED = "\ufffd"  # what stands for bytes that are not UTF-8
 FIRST_LINES = 100  # where the first row of a table is looked for, as an example in errors
 THOUSANDS = re.compile(r"[1-9][0-9]{0,2}\.[0-9]{3}")
@@ -11877,7 +12053,7 @@ RATINGS = (
 
 
 class Layout(NamedTuple):
-    """How to split the lines of a file, and which columns to read."""
+    """How to split the lines of a file, and which columns to read: here of CSV or TSV."""
 
     kind: str
     names: Sequence[str]
@@ -11892,9 +12068,9 @@ class Layout(NamedTuple):
     counted: str = ""
 
     @property
-    def is_trec(self) -> bool:
-        """Whether columns have spaces between them, and no names."""
-        return self.delimiter == " "
+    def quote(self) -> Any:
+        """The character around a cell that holds delimiters, as Arrow knows it."""
+        return '"'
 
     @property
     def words(self) -> str:
@@ -11905,6 +12081,98 @@ class Layout(NamedTuple):
     def padding(self) -> str:
         """The characters around a cell of CSV or TSV that are not part of it."""
         return " \t".replace(self.delimiter, "")
+
+    def begins_at(self, first: re.Match[bytes]) -> int:
+        """Return where the rows begin, of which the first line was matched."""
+        return first.end()
+
+    def notice(self, lines: Sequence[bytes]) -> tuple[str, Sequence[bytes]]:
+        """Return what a warning says about the first lines, and the rows among them."""
+        return _doubt_about_thousands(lines[1:], self), lines[1:]
+
+    def plain(self, text: bytes) -> tuple[bytes, bool]:
+        """Return lines as they are parsed, and whether some of them may be no rows."""
+        return text, _are_adjacent(np.frombuffer(text, np.uint8) == ord("\n"))
+
+    def is_comment(self, line: bytes) -> bool:
+        """Return whether a line is no row."""
+        return False
+
+    def rows(self, text: bytes) -> bytes:
+        """Return lines as rows that have these columns."""
+        return text
+
+    def has_flags(self, text: bytes) -> bool:
+        """Return whether values may be true or false, as pandas writes them."""
+        return FLAG.search(text) is not None
+
+    def cells(self, row: str) -> list[str]:
+        """Return the cells of a row."""
+        return cells_of(row, self.delimiter)
+
+    def faults(self, table: pa.Table) -> Mask:
+        """Return which rows lack an id, or have no finite number."""
+        return faulty_rows(table)
+
+    def problem_in(self, row: bytes) -> str:
+        """Return the error in a row that has no cells; empty if it has some."""
+        if row.count(b'"') % 2 == 0:
+            return ""
+        problem = "has a quoted cell that continues on the next line"
+        call = f"pandas.read_csv(path, sep={self.delimiter!r})"
+        hint = f"put each row on a single line{mark('pandas', said=call, before=', or give ')}"
+        return f"{problem}; {hint}"
+
+
+class Trec(Layout):
+    """A layout of TREC: columns have spaces between them, and no names."""
+
+    @property
+    def quote(self) -> Any:
+        """False: a quote is a character of an id."""
+        return False
+
+    def begins_at(self, first: re.Match[bytes]) -> int:
+        """Return 0: even a line that looks like a comment may be a row."""
+        return 0
+
+    def notice(self, lines: Sequence[bytes]) -> tuple[str, Sequence[bytes]]:
+        """Return no warning, and the rows among the first lines with one space between cells."""
+        cells_of_rows = list(filter(self.is_row, map(cells_of_trec, lines)))
+        _refuse_spaces_in_ids(cells_of_rows)
+        if self.kind == "qrels":
+            _refuse_no_qrels(cells_of_rows)
+        return "", list(map(b" ".join, cells_of_rows))
+
+    def plain(self, text: bytes) -> tuple[bytes, bool]:
+        """Return lines with one space between columns, and whether some of them may be no rows."""
+        text = text.replace(b"\t", b" ").rstrip(b" ")
+        has_blanks = _are_adjacent(np.frombuffer(text, np.uint8) <= ord(" "))
+        if has_blanks:
+            text = _with_single_spaces(text)
+        # Searching for two bytes is slow.
+        has_comments = b"#" in text and b"\n#" in b"\n" + text
+        return text, has_blanks or has_comments
+
+    def is_comment(self, line: bytes) -> bool:
+        """Return whether a line begins with #, and not because that is how its query begins."""
+        return line.startswith(b"#") and not self.is_row(line.split(b" "))
+
+    def has_flags(self, text: bytes) -> bool:
+        """Return False: values are numbers."""
+        return False
+
+    def cells(self, row: str) -> list[str]:
+        """Return the cells of a row with one space between columns."""
+        return row.split(" ")
+
+    def faults(self, table: pa.Table) -> Mask:
+        """Return which rows have no finite number: between spaces, ids are never empty."""
+        return np.asarray(~np.isfinite(table["value"]))
+
+    def problem_in(self, row: bytes) -> str:
+        """Return nothing: a row may begin and end anywhere."""
+        return ""
 
     def fits(self, cells: Sequence[bytes]) -> bool:
         """Return whether a line of TREC has this layout, apart from its numbers."""
@@ -11921,20 +12189,52 @@ class Layout(NamedTuple):
         return NUMBER.fullmatch(cells[self.at[2]]) is not None
 
 
-RUN = Layout(
-    "run", ("query", "Q0", "document", "rank", "score", "tag"), " ", (0, 2, 4), "a run has"
-)
-QRELS = Layout(
-    "qrels", ("query", "iteration", "document", "relevance"), " ", (0, 2, 3), "qrels have"
-)
-PLAIN_QRELS = Layout("qrels", ("query", "document", "relevance"), " ", (0, 1, 2))._replace(
+class Letor(Trec):
+    """Rows of LETOR, or scores, one a line, which become triples of TREC."""
+
+    def plain(self, text: bytes) -> tuple[bytes, bool]:
+        """Return lines without comments, and whether some of them may be no rows."""
+        return super().plain(COMMENT.sub(b"", text))
+
+    def rows(self, text: bytes) -> bytes:
+        """Return lines as triples."""
+        return as_qrels(text, self.kind)
+
+    def problem_in(self, row: bytes) -> str:
+        """Return the error in a line that is no such row."""
+        return no_row(row, self.kind) if self.rows(row) == row else ""
+
+
+def _are_adjacent(mask: Mask) -> bool:
+    """Return whether two bytes in a row are marked, or the first one.
+
+    Comparing neighbors by NumPy is faster than a search for two bytes.
+    """
+    mask = np.concatenate([[True], mask])
+    return bool((mask[1:] & mask[:-1]).any())
+
+
+def _with_single_spaces(text: bytes) -> bytes:
+    """Return text with one space between the columns, and none around a line."""
+    while b"  " in text:
+        text = text.replace(b"  ", b" ")
+    return text.replace(b" \n", b"\n").replace(b"\n ", b"\n").strip(b" ")
+
+
+RUN = Trec("run", ("query", "Q0", "document", "rank", "score", "tag"), " ", (0, 2, 4), "a run has")
+QRELS = Trec("qrels", ("query", "iteration", "document", "relevance"), " ", (0, 2, 3), "qrels have")
+PLAIN_QRELS = Trec("qrels", ("query", "document", "relevance"), " ", (0, 1, 2))._replace(
     subject="the first line has"
 )
-PAIRS = Layout("exclude", ("query", "document"), " ", (0, 1), "ids alone are")
-LAYOUTS = {"run": (RUN,), "qrels": (QRELS, PLAIN_QRELS), "exclude": (PAIRS,)}
+PAIRS = Trec("exclude", ("query", "document"), " ", (0, 1), "ids alone are")
+LAYOUTS: dict[str, tuple[Trec, ...]] = {
+    "run": (RUN,),
+    "qrels": (QRELS, PLAIN_QRELS),
+    "exclude": (PAIRS,),
+}
 # The layouts of the other side, by the number of columns.
 OTHER_SIDE = {len(QRELS.names): (RUN,), len(RUN.names): (QRELS, PLAIN_QRELS)}
-TRIPLES = PLAIN_QRELS._replace(counted="document")
+TRIPLES = Letor(*PLAIN_QRELS)._replace(counted="document")
 LETOR = {
     "run": TRIPLES._replace(kind="run", form="scores, one a line"),
     "qrels": TRIPLES._replace(form="LETOR"),
@@ -11951,19 +12251,41 @@ def cells_of_trec(line: bytes) -> list[bytes]:
 
 
 def cells_of(row: str, delimiter: str) -> list[str]:
-    """Return the cells of a row, of CSV or TSV without the spaces around them."""
-    if delimiter == " ":
-        return row.split(" ")
+    """Return the cells of a row of CSV or TSV, without the spaces around them."""
     (cells,) = csv.reader([row], delimiter=delimiter, skipinitialspace=True)
     return [cell.strip(" \t") for cell in cells]
 
 
-def cells_in(rows: Iterable[bytes], delimiter: str, at: Sequence[int]) -> Iterator[list[str]]:
+def cells_in(
+    rows: Iterable[bytes], cells_of_row: Callable[[str], list[str]], at: Sequence[int]
+) -> Iterator[list[str]]:
     """Yield the cells of some rows in some columns, as far as they can be read."""
     for row in rows:
         with suppress(csv.Error, IndexError):  # parsing raises the error
-            cells = cells_of(row.decode("utf-8", "replace"), delimiter)
+            cells = cells_of_row(row.decode("utf-8", "replace"))
             yield [cells[column] for column in at]
+
+
+def call_of_pandas(
+    delimiter: str, ids: Iterable[str], is_utf_8: bool = True, number: str = ""
+) -> str:
+    """Return the call that reads CSV of Excel with decimal commas, or in another encoding.
+
+    Excel writes semicolons where numbers have such commas; elsewhere they may mark thousands.
+    """
+    has_semicolons = delimiter == ";"
+    if is_utf_8 and not has_semicolons:
+        return ""
+    options = [f'sep="{delimiter}"'.replace("\t", "\\t")]
+    if has_semicolons:
+        options.append('decimal=","')
+    if has_semicolons and "." in number:
+        options.append('thousands="."')
+    if not is_utf_8:
+        options.append('encoding="cp1252"')
+    types = ", ".join(f"{shown(column)}: str" for column in dict.fromkeys(ids))
+    call = f"pandas.read_csv(path, {', '.join(options)}, dtype={{{types}}})"
+    return mark("pandas", said=call, before=", or give ")
 
 
 # The first line
@@ -11973,7 +12295,7 @@ def layout_of(line: bytes, rows: bytes, path: str, request: ReadRequest) -> Layo
     """Return the layout of a file with this first line, and these rows after it."""
     kind = request.names.kind
     standard = LAYOUTS[kind]
-    if any(mark in line for mark in NO_TEXT):
+    if any(character in line for character in NO_TEXT):
         return standard[0]  # the line itself is refused later, not its columns
     if request.format in (None, "letor") and is_row_of_letor(line, kind):
         return LETOR[kind]
@@ -12020,14 +12342,20 @@ def _named_layout(
 
     def examples() -> dict[str, str | None]:
         lines = rows.split(b"\n", FIRST_LINES)[:FIRST_LINES]
-        first = next(cells_in(lines, delimiter, range(len(names))), [])
+        read = partial(cells_of, delimiter=delimiter)
+        first = next(cells_in(lines, read, range(len(names))), [])
         return {**dict.fromkeys(names), **dict(zip(names, first, strict=False))}
 
     try:
         chosen = columns_of_table(names, request.names, "the header has", examples)
     except UnknownFieldError as error:
-        if REPLACED in error.fields:
-            error.add(f"the file {NOT_UTF_8}")
+        is_utf_8 = REPLACED not in error.fields
+        ids = [error.chosen.get(role, "...") for role in ("query", "document")]
+        call = call_of_pandas(delimiter, ids, is_utf_8)
+        if not is_utf_8:
+            error.add(f"the file {NOT_UTF_8}{call}")
+            call = ""
+        error.add_decimals(f"write a point{call}")
         raise
     at = [names.index(name) for name in chosen.values()]
     form = "TSV" if delimiter == "\t" else "CSV"
@@ -12057,21 +12385,13 @@ def notice_of(lines: Sequence[bytes], layout: Layout, request: ReadRequest) -> t
     Raises:
         ValueError: ids have spaces, or qrels end in a time or in a rank.
     """
-    doubt, rows = "", lines[1:]
-    if layout.is_trec:
-        cells_of_rows = list(filter(layout.is_row, map(cells_of_trec, lines)))
-        _refuse_spaces_in_ids(cells_of_rows)
-        if layout.kind == "qrels":
-            _refuse_no_qrels(cells_of_rows)
-        rows = list(map(b" ".join, cells_of_rows))
-    else:
-        doubt = _doubt_about_thousands(rows, layout)
+    doubt, rows = layout.notice(lines)
     rank = column_of_ranks(layout.names, layout.fields, request.names)
     if not rank:
         return doubt, False
     position = layout.names.index(rank["rank"])
     at = [layout.at[0], [*layout.at, position][2], position]  # ranks are scores if there are none
-    cells = list(cells_in(rows, layout.delimiter, at))
+    cells = list(cells_in(rows, layout.cells, at))
     queries = [query for query, _, _ in cells]
     scores = [number_of_text(score) for _, score, _ in cells]
     ranks = [number_of_text(rank) for _, _, rank in cells]
@@ -12084,12 +12404,18 @@ def _doubt_about_thousands(rows: Sequence[bytes], layout: Layout) -> str:
 
     A program that writes three decimals writes 980.000, and one that leaves out zeros writes 1.34.
     """
-    cells = list(chain.from_iterable(cells_in(rows, layout.delimiter, layout.at[2:])))
-    with_point = [cell for cell in cells if "." in cell]
-    hundreds = next(filter(HUNDREDS.fullmatch, cells), None)
-    if not with_point or hundreds is None or not all(map(THOUSANDS.fullmatch, with_point)):
+
+    def values_of(rows: Iterable[bytes]) -> Iterator[str]:
+        return chain.from_iterable(cells_in(rows, layout.cells, layout.at[2:]))
+
+    # Splitting a row takes long, and the first number with a point tells nearly always.
+    with_point = (cell for cell in values_of(row for row in rows if b"." in row) if "." in cell)
+    first = next(with_point, "")
+    if not all(map(THOUSANDS.fullmatch, chain([first], with_point))):
         return ""
-    first = with_point[0]
+    hundreds = next(filter(HUNDREDS.fullmatch, values_of(rows)), None)
+    if hundreds is None:
+        return ""
     problem = f"every {VALUE[layout.kind]} with a point has three decimals, and others have none"
     hint = f"if the point marks thousands, write {first.replace('.', '')}"
     return f"{problem} ({shown(first)}, {shown(hundreds)}); {hint}"
@@ -12133,8 +12459,6 @@ SAMPLE = 100  # lines
 FIRST_LINE = re.compile(rb"(?:[ \t\r]*(?:#[^\n]*)?\n)*+([ \t\r]*[^ \t\r\n#][^\n]*)\n?")
 # A cell with the spaces around its quotes, and with its end.
 CELL = r'[{1}]*+(?:("(?:[^"\n]|"")*+")[{1}]*+(?=[{0}\n]|\Z)|([^{0}\n]*+))([{0}\n]|\Z)'
-FLAG = re.compile(rb"(?i)\b(?:true|false)\b")
-COMMENT = re.compile(rb"#[^\n]*")
 EXTRA = re.compile(rb"(?m)^((?:[^ \n]+ ){5}[^ \n]+) .*$")  # the text after the tag of a run
 
 
@@ -12152,16 +12476,16 @@ def from_lines(
     while first is None and (chunk := next(chunks, b"")):
         head += chunk
         first = FIRST_LINE.match(head)
-    layout = LAYOUTS[request.names.kind][0]
+    layout: Layout = LAYOUTS[request.names.kind][0]
     before = 1  # lines are counted from 1
     notice, has_ranks = "", False
     if first is not None:
         layout = layout_of(first[1].removesuffix(b"\r"), head[first.end() :], path, request)
         lines = head[first.start(1) :].split(b"\n", SAMPLE)[:SAMPLE]
         notice, has_ranks = notice_of(lines, layout, request)
-        if not layout.is_trec:
-            before += head.count(b"\n", 0, first.end())
-            head = head[first.end() :]
+        begin_of_rows = layout.begins_at(first)
+        before += head.count(b"\n", 0, begin_of_rows)
+        head = head[begin_of_rows:]
     parse = partial(_parse_lines, layout=layout, labels=request.names.labels)
     begin = FilePart(ROWS.empty_table(), before, notice=notice, has_ranks=has_ranks)
     return "line {}", chain([begin], parts_in_threads(pool, parse, chain([head], chunks)))
@@ -12180,7 +12504,7 @@ def _parse_lines(chunk: bytes, layout: Layout, labels: Labels | None) -> FilePar
         rows = text.removesuffix(b"\n").split(b"\n")
         table = _parseable(rows, layout, labels)
         count = len(rows)
-    faults = ~np.isfinite(table["value"]) if layout.is_trec else faulty_rows(table)
+    faults = layout.faults(table)
     if faults.any():
         table = table[: int(faults.argmax())]
     if len(table) < count:
@@ -12218,19 +12542,13 @@ def _plain_lines(text: bytes, layout: Layout) -> _PlainLines:
         text = text.replace(b"\r\n", b"\n").removesuffix(b"\r")
     text, problem = _before_no_text(text)
     span = _number_of_lines(text)
-    if layout.counted:
-        text = COMMENT.sub(b"", text)
-    if layout.is_trec:
-        text = text.replace(b"\t", b" ").rstrip(b" ")
-    has_blanks = _has_blanks(text, layout)
-    if has_blanks and layout.is_trec:
-        text = _with_single_spaces(text)
-    if not has_blanks and not _has_comments(text, layout):
+    text, is_mixed = layout.plain(text)
+    if not is_mixed:
         return _PlainLines(text, span, None, problem)
     rows: list[bytes] = []
     numbers: list[int] = []
     for number, line in enumerate(text.removesuffix(b"\n").split(b"\n")):
-        if line and not _is_comment(line, layout):
+        if line and not layout.is_comment(line):
             rows.append(line)
             numbers.append(number)
     return _PlainLines(b"\n".join(rows), span, np.array([*numbers, span], np.int64), problem)
@@ -12242,15 +12560,6 @@ def _number_of_lines(text: bytes) -> int:
     if text and not text.endswith(b"\n"):
         count += 1
     return count
-
-
-def _has_blanks(text: bytes, layout: Layout) -> bool:
-    """Return whether text has empty lines, or of TREC spaces to spare."""
-    # Comparing neighbors by NumPy is faster than a search for two bytes.
-    characters = np.frombuffer(text, np.uint8)
-    is_end = characters <= ord(" ") if layout.is_trec else characters == ord("\n")
-    is_end = np.concatenate([[True], is_end])
-    return bool((is_end[1:] & is_end[:-1]).any())
 
 
 def _before_no_text(text: bytes) -> tuple[bytes, str]:
@@ -12271,41 +12580,21 @@ def _before_no_text(text: bytes) -> tuple[bytes, str]:
     return text, problem
 
 
-def _with_single_spaces(text: bytes) -> bytes:
-    """Return text with one space between the columns, and none around a line."""
-    while b"  " in text:
-        text = text.replace(b"  ", b" ")
-    return text.replace(b" \n", b"\n").replace(b"\n ", b"\n").strip(b" ")
-
-
-def _is_comment(line: bytes, layout: Layout) -> bool:
-    """Return whether a line begins with #, and not because that is how its query begins."""
-    return layout.is_trec and line.startswith(b"#") and not layout.is_row(line.split(b" "))
-
-
-def _has_comments(text: bytes, layout: Layout) -> bool:
-    """Return whether a line of TREC begins with #, as comments do."""
-    # Searching for two bytes is slow.
-    return layout.is_trec and b"#" in text and b"\n#" in b"\n" + text
-
-
 # Parsing
 
 
 def _parse_rows(text: bytes, layout: Layout, labels: Labels | None) -> pa.Table:
     if not text:
         return ROWS.empty_table()
-    if layout.counted:
-        text = as_qrels(text, layout.kind)
     # Arrow removes a byte order mark, even in the middle of a file, where it belongs to an id.
-    text = BYTE_ORDER_MARK + text
+    text = BYTE_ORDER_MARK + layout.rows(text)
     is_padded = any(space.encode() in text for space in layout.padding)
     if is_padded:
         text = _with_bare_quotes(text, layout)
     try:
         return _read_cells(text, layout, is_padded, ROWS.types[2])
     except pa.ArrowInvalid:
-        if labels is None and not _has_flags(text, layout):
+        if labels is None and not layout.has_flags(text):
             raise
     return _read_cells(text, layout, is_padded, pa.string(), labels)
 
@@ -12319,11 +12608,6 @@ def _with_bare_quotes(text: bytes, layout: Layout) -> bytes:
         return text
     cell = CELL.format(layout.delimiter, layout.padding)
     return re.sub(cell.encode(), rb"\1\2\3", text)
-
-
-def _has_flags(text: bytes, layout: Layout) -> bool:
-    """Return whether CSV or TSV may have true or false as values, as pandas writes them."""
-    return not layout.is_trec and FLAG.search(text) is not None
 
 
 def _read_cells(
@@ -12341,8 +12625,7 @@ def _read_cells(
     read_options = pa.csv.ReadOptions(
         column_names=columns, block_size=len(text) + 1, use_threads=False
     )
-    quote = '"' if b'"' in text and not layout.is_trec else False
-    parse_options = pa.csv.ParseOptions(delimiter=layout.delimiter, quote_char=quote)
+    parse_options = pa.csv.ParseOptions(delimiter=layout.delimiter, quote_char=layout.quote)
     convert_options = pa.csv.ConvertOptions(
         column_types=types,
         include_columns=included,
@@ -12383,25 +12666,17 @@ def _parseable(rows: list[bytes], layout: Layout, labels: Labels | None) -> pa.T
 
 def _problem(rows: Sequence[bytes], layout: Layout, labels: Labels | None) -> str:
     """Return the error in the first of these rows, which cannot be parsed."""
-    if layout.counted:
-        triples = [as_qrels(row, layout.kind) for row in rows[:SAMPLE]]
-        if triples[0] == rows[0]:
-            return no_row(rows[0], layout.kind)
-        rows = triples
+    problem = layout.problem_in(rows[0])
+    if problem:
+        return problem
+    rows = list(map(layout.rows, rows[:SAMPLE]))
     text = rows[0].decode("utf-8", "surrogateescape")
-    cells = text.split(layout.delimiter)
-    if not layout.is_trec and '"' in text:
-        if text.count('"') % 2:
-            problem = "has a quoted cell that continues on the next line"
-            call = f"pandas.read_csv(path, sep={layout.delimiter!r})"
-            hint = f"put each row on a single line{mark('pandas', said=call, before=', or give ')}"
-            return f"{problem}; {hint}"
-        cells = cells_of(text, layout.delimiter)
+    cells = layout.cells(text)
     if len(cells) != len(layout.names):
         return _other_columns(text, len(cells), layout)
     for name, at in zip(("query", "document"), layout.at, strict=False):
         if not cells[at].strip(" \t"):
-            ids = list(chain.from_iterable(cells_in(rows[:SAMPLE], layout.delimiter, [at])))
+            ids = list(chain.from_iterable(cells_in(rows, layout.cells, [at])))
             return f"has no {name}; give each row its id{filled_down(ids.count(''), len(ids))}"
         if not _is_utf_8(cells[at]):
             return f"{name} {shown_cell(cells[at])} {NOT_UTF_8}"
@@ -12409,10 +12684,15 @@ def _problem(rows: Sequence[bytes], layout: Layout, labels: Labels | None) -> st
     fault = "is not finite"
     stripped = value.strip(" ")
     if not NUMBER.fullmatch(stripped.encode("utf-8", "surrogateescape")):
-        values = chain.from_iterable(cells_in(rows[:SAMPLE], layout.delimiter, layout.at[2:]))
+        values = chain.from_iterable(cells_in(rows, layout.cells, layout.at[2:]))
         fault = fault_of(stripped, layout.kind, labels, values)
         if not DECIMAL_COMMA.fullmatch(stripped):
             fault += instead_of_relevance(layout.kind, layout.fields, layout.others)
+        elif layout.fields:
+            texts = [row.decode("utf-8", "surrogateescape") for row in rows[:SAMPLE]]
+            ids = [layout.names[at] for at in layout.at[:2]]
+            is_utf_8 = all(map(_is_utf_8, texts))
+            fault += call_of_pandas(layout.delimiter, ids, is_utf_8, stripped)
     return f"the {VALUE[layout.kind]} {shown_cell(value)} {fault}"
 
 
@@ -12466,9 +12746,7 @@ def read_columns(
     `has_query_ids`, queries without ids are numbered; None: there can be no such argument.
     """
     path = os.fsdecode(path)
-    names = names_of_side(kind, fields, score_order, labels, keep)
-    if has_query_ids is not None:
-        names = names.beside_query_ids(has_query_ids)
+    names = names_of_side(kind, fields, score_order, labels, keep, has_query_ids)
     request = ReadRequest(names, limits, check_format(format))
     parts: list[FilePart] = []
     # The pool is closed here and not by a generator, because after an error a generator may be
@@ -12487,7 +12765,7 @@ def read_columns(
             if part.problem:
                 raise InputError(part.problem, _place(parts, unit)(rows))
         place = _place(parts, unit)
-        columns = _joined(parts, request, pool) if rows else _no_rows(kind)
+        columns = _joined(parts, request) if rows else _no_rows(kind)
         limits.check("queries", len(columns.query_ids))
         columns = checked_rows(columns, columns.present, names, place)
     notices = [part.notice for part in parts if part.notice]
@@ -12691,9 +12969,10 @@ def _numbered_on(part: FilePart, before: int) -> FilePart:
     return part._replace(table=part.table.set_column(index, schema.field(counted), column))
 
 
-def _joined(parts: list[FilePart], request: ReadRequest, pool: ThreadPoolExecutor) -> Columns:
+def _joined(parts: list[FilePart], request: ReadRequest) -> Columns:
     """Return the rows of all parts as columns."""
-    table = pa.concat_tables([part.table for part in parts]).unify_dictionaries()
+    tables = [part.table for part in parts if len(part.table)]
+    table = pa.concat_tables(tables).unify_dictionaries()
     query = np.concatenate([chunk.indices for chunk in table["query"].chunks], dtype=np.int64)
     ids = table["query"].chunk(0).dictionary
     column = table["value"]
@@ -12707,12 +12986,12 @@ def _joined(parts: list[FilePart], request: ReadRequest, pool: ThreadPoolExecuto
         values = np.array(values_by_order(len(query), request.names), np.float64)
         present = None
     hashes = np.empty(len(query), np.uint64)
-    ends = np.cumsum([len(part.table) for part in parts]).tolist()
+    ends = np.cumsum(list(map(len, tables))).tolist()
 
-    def write_hashes(part: FilePart, end: int) -> None:
-        hashes[end - len(part.table) : end] = hashes_of(part.table["document"])
+    def write_hashes(rows: pa.Table, end: int) -> None:
+        hashes[end - len(rows) : end] = hashes_of(rows["document"])
 
-    deque(pool.map(write_hashes, parts, ends), 0)
+    in_threads(write_hashes, tables, ends)
     return Columns(query, ids, table["document"], values, hashes, present=present)
 
 
@@ -12762,11 +13041,11 @@ def from_files(
 ) -> Inputs:
     """Replace paths of files of rankings by the contents of the files, or by their errors."""
     # Ids of rows are never in a file.
-    sides = {name: getattr(inputs, name) for name in ("predictions", "references", "exclude")}
-    if not any(map(is_path, sides.values())):
+    if not any(map(is_path, (inputs.predictions, inputs.references, inputs.exclude))):
         return inputs
     read: dict[str, Any] = {}
-    for name, side in sides.items():
+    for name in ("predictions", "references", "exclude"):
+        side = getattr(inputs, name)
         read[name] = side_or_error(name, side, inputs, score_order, labels, keep)
     are_files = is_path(inputs.predictions) and is_path(inputs.references)
     if are_files and os.fspath(inputs.predictions) == os.fspath(inputs.references):
@@ -12800,16 +13079,13 @@ def from_file(
     fields: Any = None,
     labels: Labels | None = None,
     keep: str | None = None,
-    qrels_file: Any = None,
     has_query_ids: bool | None = None,
 ) -> Any:
     """Return the contents of a file if an argument is its path."""
     if not is_path(side):
         return side
     kind = {"references": "qrels", "exclude": "exclude"}.get(argument, "run")
-    try:
-        if argument == "by":
-            return read_groups(os.fspath(side), qrels_file)
+    with _naming_argument(argument, side):
         return read_columns(
             os.path.expanduser(side),
             kind,
@@ -12819,6 +13095,19 @@ def from_file(
             keep=keep,
             has_query_ids=has_query_ids,
         )
+
+
+def slices_from_file(by: Any, qrels_file: Any) -> Any:
+    """Return the slices of queries in a file, or in a column of a file of references."""
+    with _naming_argument("by", by):
+        return read_groups(os.fspath(by), qrels_file)
+
+
+@contextmanager
+def _naming_argument(argument: str, side: Any) -> Iterator[None]:
+    """Name the argument in errors about its file."""
+    try:
+        yield
     except FileError as error:
         if isinstance(side, str) and side.lstrip().startswith(("{", "[")):
             problem = "is JSON as text; give json.loads of it, or the path of a file"
@@ -13184,6 +13473,10 @@ def _measure_tensors_order(score: "Tensor", values: "Tensor", ties: str) -> "Ten
 
 # ndcg/scores/doubts.py: What warnings say about rankings that can be scored, but are probably not what was meant.
 
+# What a sheet or a pivot table calls a last row, as `plain_name` spells it.
+NAMES_OF_TOTALS = set(
+    "total totals grandtotal sum mean average all gesamt gesamtergebnis summe".split()  # noqa: SIM905
+)
 COMPARED = 1000  # documents that tell whether both sides are swapped
 MOST_GRADES = 6  # different whole numbers among relevances, as 0 to 5
 HARDLY_BY_CHANCE = math.log(1000)  # of so many cases, in one the scores rise by chance
@@ -13202,29 +13495,37 @@ def doubts_about(part: Rankings, options: Options) -> Iterator[str]:
     """Yield what warnings say about rankings: the doubts of who read them, and more.
 
     Scores may be relevances, ranks or distances; perhaps no document was both retrieved and judged,
-    or fewer than half of the judged queries, which have ids, are in the run.
+    or half of the judged queries, which have ids, are missing from the run.
     """
     sentences = [*part.doubts]
     if not options.is_order_given:
-        # The first score tells nearly always.
-        if len(part.score) > 0 and float(part.score[0]) % 1 == 0:
-            retrieved, judged = part.sides(slice(COMPARED))
-            rows = np.flatnonzero(retrieved & judged)
-            sentences.append(doubt_if_swapped(part.score[rows], part.relevance[rows]))
-        sentences.append(doubt_about_order(part))
+        sentences += [_doubt_about_sides(part), _doubt_about_systems(part)]
+    sentences += [doubt_about_order(part, options.given_order), _doubt_about_totals(part)]
     if options.ignore_index is not None:
         sentences.append(_doubt_about_padding(part, options.ignore_index))
-    if part.judged is None and part.retrieved is None and len(part.score) >= MANY_DOCUMENTS:
-        sentences += _doubts_about_full_lists(part, options)
+    if part.judged is None and part.retrieved is None:
+        sentences.append(_doubt_about_equal_relevances(part))
+        if len(part.score) >= MANY_DOCUMENTS:
+            sentences += _doubts_about_full_lists(part, options)
     # Rankings with ids are read in one part.
     sentences.append(part.unmatched or _doubt_about_missing(part, options))
     yield from filter(None, sentences)
 
 
+def _doubt_about_sides(part: Rankings) -> str:
+    """Return what a warning says about sides that may be swapped, by the first documents."""
+    # The first score tells nearly always.
+    if float(next(iter(part.score), 0)) % 1 != 0:
+        return ""
+    retrieved, judged = part.sides(slice(COMPARED))
+    rows = np.flatnonzero(retrieved & judged)
+    return doubt_if_swapped(part.score[rows], part.relevance[rows])
+
+
 def _doubt_about_missing(part: Rankings, options: Options) -> str:
     """Return what a warning says about queries that are missing from the run.
 
-    With ids these are most queries; by position, where every query has a place, they are all.
+    With ids these are half of them; by position, where every query has a place, they are all.
     """
     # The first document tells nearly always.
     if part.retrieved is None and part.score[:1].tolist() != [-np.inf]:
@@ -13242,13 +13543,28 @@ def _doubt_about_missing(part: Rankings, options: Options) -> str:
 
 def _doubts_about_full_lists(part: Rankings, options: Options) -> Iterator[str]:
     """Yield what warnings say about many documents of which each has a score and a relevance."""
-    yield _doubt_about_equal_relevances(part)
     if part.place is not None:
         return
     if not options.is_order_given:
         yield _doubt_about_ids(part)
-    if options.ignore_index is None:
-        yield _doubt_about_zeros(part)
+    yield _doubt_about_zeros(part)
+
+
+def _doubt_about_totals(part: Rankings) -> str:
+    """Return what a warning says about a last query whose name is that of a row of totals.
+
+    It has one document, and the others have more.
+    """
+    if part.query_ids is None or part.queries < 2:
+        return ""
+    first, last = part.offsets[[1, -2]].tolist()
+    if len(part.score) - last != 1 or first == 1:
+        return ""
+    (name,) = part.names_of(slice(-1, None))
+    if plain_name(name) not in NAMES_OF_TOTALS:
+        return ""
+    problem = f"the last query is {shown(name)}, with one document"
+    return f"{problem}; if this is a row of totals, leave it out"
 
 
 def sentence_on_missing(missing: int, queries: int) -> str:
@@ -13261,10 +13577,11 @@ def sentence_on_missing(missing: int, queries: int) -> str:
 
 
 def are_mostly_missing(missing: int, queries: int, options: Options) -> bool:
-    """Return whether fewer than half of the judged queries are in the run, which few runs mean."""
+    """Return whether half of the judged queries are missing from the run, which few runs mean."""
     if options.measures == ("IDCG",):  # which needs no run
         return False
-    return options.missing == "empty" and 2 * missing > queries
+    is_one_of_two = (missing, queries) == (1, 2)
+    return options.missing == "empty" and 2 * missing >= queries and not is_one_of_two
 
 
 def doubt_if_swapped(score: Array, relevance: Array) -> str:
@@ -13289,7 +13606,7 @@ def doubt_if_swapped(score: Array, relevance: Array) -> str:
 
 def _doubt_about_padding(rankings: Rankings, ignore_index: float) -> str:
     """Return what a warning says about a relevance of padding that other documents have too."""
-    if rankings.queries and rankings.empty().all():
+    if 0 < rankings.queries == rankings.empty().sum():
         problem = "all documents are padding, so that nothing is relevant in any query"
         hint = f"{mark('ignore_index')} is the relevance of padding, and a mask is False for it"
         return f"{problem}; {hint}"
@@ -13315,7 +13632,9 @@ def _doubt_about_equal_relevances(rankings: Rankings) -> str:
     """Return what a warning says about relevances with which any order of documents is ideal."""
     relevance = rankings.relevance
     # The first two documents tell nearly always.
-    if not relevance[0] == relevance[1] != 0 or not 1 < rankings.queries < len(relevance):
+    if not 1 < rankings.queries < len(relevance) or not relevance[0] == relevance[1] != 0:
+        return ""
+    if len(relevance) < MANY_DOCUMENTS and not _count_from_zero(rankings):
         return ""
     changes = np.flatnonzero(relevance[1:] != relevance[:-1]) + 1
     if len(changes) >= rankings.queries or not np.isin(changes, rankings.offsets).all():
@@ -13325,6 +13644,17 @@ def _doubt_about_equal_relevances(rankings: Rankings) -> str:
         return f"{problem}; give the documents that are not relevant too"
     grades = "{query: dict(enumerate(grades))}"
     return f"{problem}; if the references are grades and not ids, give {grades}"
+
+
+def _count_from_zero(rankings: Rankings) -> bool:
+    """Return whether the ids of each query are 0, 1, ... in any order, as labels may be."""
+    if rankings.documents is None:
+        return False
+    for query in range(rankings.queries):
+        ids = set(map(str, rankings.documents(query)))
+        if ids != set(map(str, range(len(ids)))):
+            return False
+    return True
 
 
 def _doubt_about_ids(rankings: Rankings) -> str:
@@ -13337,7 +13667,7 @@ def _doubt_about_ids(rankings: Rankings) -> str:
         return ""
     query, score = rankings.sorted_scores()
     steps = np.diff(score)[query[1:] == query[:-1]]
-    if score.min() < 0 or score.max() <= HIGHEST_GRADE:
+    if not 0 <= score.min() <= score.max() > HIGHEST_GRADE:
         return ""
     if not 0 < steps.min(initial=1) < steps.max(initial=1) or len(np.unique(score)) == len(score):
         return ""
@@ -13372,24 +13702,29 @@ def _doubt_about_zeros(rankings: Rankings) -> str:
 # Ranks and distances as scores
 
 
-def doubt_about_order(rankings: Rankings) -> str:
+def doubt_about_order(rankings: Rankings, order: str | None) -> str:
     """Return what a warning says about scores of which the lowest is probably best; or nothing.
 
     They rise from document to document in nearly every query, as the distances of a search do; or
     they count from 0 or 1, as ranks and the positions of an `argsort` do, in any order but the
-    falling one. Scores that were held against ranks are not in doubt.
+    falling one. Scores that were held against ranks are not in doubt, nor those of which the
+    highest is said to be best, by the order that was given. If the lowest is said to be best,
+    fractions that fall, as similarities do, are in doubt; here they are negated, and rise.
     """
-    if rankings.has_ranks or len(rankings.score) < FEWEST_DOCUMENTS:
+    if rankings.has_ranks or order == "descending" or len(rankings.score) < FEWEST_DOCUMENTS:
         return ""
     # The first scores of two queries tell nearly always, without a look at the others.
     scores = [_first_scores(rankings, query) for query in range(min(2, rankings.queries))]
     may_rise = any(first == sorted(first) for first in scores)
-    if not may_rise and (scores[0][0] % 1 != 0 or not _are_counted(rankings.piece(0, 1))):
+    if order == "ascending":
+        if not may_rise or all(score % 1 == 0 for score in chain(*scores)):
+            return ""
+    elif not may_rise and (scores[0][0] % 1 != 0 or not _are_counted(rankings.piece(0, 1))):
         return ""
     rises, falls = _rises_and_falls(rankings)
     are_counted = _are_counted(rankings)
     if _hardly_rise_by_chance(rises, falls, are_counted, rankings.place is not None):
-        return _rising_scores(rises, falls)
+        return _rising_scores(rises, falls, order)
     query, score = rankings.retrieved_scores()
     # Two labels are 0 and 1 too.
     lengths = np.bincount(query)
@@ -13466,14 +13801,16 @@ def _log_choices(queries: int, others: int) -> float:
     return of_all - math.lgamma(queries + 1) - math.lgamma(others + 1)
 
 
-def _rising_scores(rises: NDArray[np.int64], falls: NDArray[np.int64]) -> str:
+def _rising_scores(rises: NDArray[np.int64], falls: NDArray[np.int64], order: str | None) -> str:
     """Return what a warning says about scores that rise in so many documents of a query."""
     are_rising = (falls == 0) & (rises > 0)
-    counts = f"{are_rising.sum()} of {np.count_nonzero(rises + falls)}"
-    problem = f"the scores of {counts} queries rise in the order of their documents"
-    ascending = mark("score_order", "ascending")
-    lowest = f"if the lowest is best, as of ranks and distances, give {ascending}"
-    return f"{problem}, so the last one ranks first; {lowest}; {highest_first()}"
+    queries = f"the scores of {are_rising.sum()} of {np.count_nonzero(rises + falls)} queries"
+    last = "in the order of their documents, so the last one ranks first"
+    if order == "ascending":
+        highest = f"as of similarities, give {mark('score_order', 'descending')}"
+        return f"{queries} fall {last}; if the highest is best, {highest}"
+    lowest = f"as of ranks and distances, give {mark('score_order', 'ascending')}"
+    return f"{queries} rise {last}; if the lowest is best, {lowest}; {highest_first()}"
 
 
 def _counted_scores(first: int) -> str:
@@ -13481,6 +13818,46 @@ def _counted_scores(first: int) -> str:
     ascending = mark("score_order", "ascending")
     hint = f"give the scores that were sorted; if the lowest is best, give {ascending}"
     return f"{problem}, as ranks and the positions of an argsort are; {hint}; {highest_first()}"
+
+
+# Several systems
+
+
+def _doubt_about_systems(rankings: Rankings) -> str:
+    """Return what a warning says about queries with several lists of falling scores.
+
+    The lists follow one another in nearly every query, as those of several systems in one table.
+    Rows that are sorted by their relevance first have such lists too.
+    """
+    if rankings.has_ranks or rankings.place is None or len(rankings.score) < MANY_DOCUMENTS:
+        return ""
+    # The first query tells nearly always.
+    first = rankings.score[: rankings.offsets[1]]
+    if rankings.retrieved is not None:
+        first = first[rankings.retrieved[: len(first)]]
+    if not 0 < np.count_nonzero(first[1:] >= first[:-1]) < len(first) / FEWEST_OF_QUERY:
+        return ""
+    retrieved, _ = rankings.sides()
+    relevance = rankings.relevance[retrieved]
+    query, score = rankings.retrieved_scores()
+    if len(score) == 0:
+        return ""
+    falls = (query[1:] == query[:-1]) & (score[1:] < score[:-1])
+    starts = np.flatnonzero(np.concatenate([[True], ~falls]))
+    are_long = np.diff(starts, append=len(score)) >= FEWEST_OF_QUERY
+    lists = np.bincount(query[starts], minlength=rankings.queries)
+    long_lists = np.bincount(query[starts[are_long]], minlength=rankings.queries)
+    systems = int(np.median(lists[lists > 0]))
+    are_alike = (lists == systems) & (long_lists == systems)
+    others = (lists > 0) & ~are_alike
+    if systems == 1 or others.sum() > MOST_OTHERS * are_alike.sum():
+        return ""
+    if (relevance[1:] == relevance[:-1])[falls].all():
+        return ""
+    counts = f"{are_alike.sum()} of {np.count_nonzero(lists)}"
+    problem = f"the scores of {counts} queries fall {systems} times, as those of {systems} systems"
+    single = f"if they are of one, give {mark('score_order', 'descending')}"
+    return f"{problem}; give the rows of one system; {single}"
 
 
 # ndcg/scores/devices.py: Score tensors on the accelerator where they lie.
@@ -13501,7 +13878,7 @@ class Placed(NamedTuple):
     score: "Tensor"
     kept: "Tensor | None"  # False for padding; None if there is none
     offsets: NDArray[np.int64] | None = None  # as in `Rankings`; None for a row per query
-    order: "Tensor | None" = None  # the queries in the order of their first rows
+    order: "Tensor | slice" = slice(None)  # the queries in the order of their first rows
 
     def ranked(self) -> "Tensor":
         """Return which queries have a retrieved document."""
@@ -13539,13 +13916,12 @@ def measure_on_device(
     """
     tensors = [inputs.predictions, inputs.references]
     tensors += [side for side in (inputs.query_ids, mask) if side is not None]
-    devices = set(map(accelerator_of, tensors))
-    if None in devices or len(devices) > 1 or not _can_score(inputs, options, tensors):
+    if None in map(accelerator_of, tensors) or not _can_score(inputs, options, tensors):
         return None
     import torch
 
     # The host may have the memory that the device lacks.
-    with suppress(torch.cuda.OutOfMemoryError), torch.no_grad():
+    with suppress(torch.cuda.OutOfMemoryError, UndecidedError), torch.no_grad():
         return _scores_devices_measured(_placed(inputs, mask, options), options)
     return None
 
@@ -13556,11 +13932,12 @@ def _can_score(inputs: Inputs, options: Options, tensors: list[Any]) -> bool:
     They have a row per query and a column per document or, with query ids, a row per document.
     """
     score = inputs.predictions
-    shapes = {tensor.shape for tensor in tensors}
-    if len(shapes) > 1 or score.numel() < ON_DEVICE_FROM:
+    places = {(accelerator_of(tensor), tensor.shape) for tensor in tensors}
+    if len(places) > 1 or score.numel() < ON_DEVICE_FROM:
         return False
-    # A device knows documents by their positions, and queries by their order.
-    if inputs.document_ids is not None or inputs.exclude is not None or options.ties == "docid":
+    # A device knows documents by their positions, queries by their order, and no labels.
+    others = (inputs.document_ids, inputs.exclude, options.labels)
+    if set(map(type, others)) != {NoneType} or options.ties == "docid":
         return False
     if isinstance(inputs.sample_weight, Mapping) or abs(options.ignore_index or 0) > 2**53:
         return False
@@ -13577,8 +13954,8 @@ def _scores_devices_type(values: Any) -> str:
     return str(values.dtype).removeprefix("torch.")
 
 
-def _placed(inputs: Inputs, mask: Any, options: Options) -> Placed | None:
-    """Return the rankings of tensors; None if the mask is no mask."""
+def _placed(inputs: Inputs, mask: Any, options: Options) -> Placed:
+    """Return the rankings of tensors."""
     score, relevance = inputs.predictions, inputs.references
     if options.score_order != "descending":
         score = -score  # inf, of a document that was not retrieved, becomes -inf
@@ -13595,7 +13972,7 @@ def _placed(inputs: Inputs, mask: Any, options: Options) -> Placed | None:
         kept = mask != 0
         # Numbers other than 0 and 1 are an error, which the host raises.
         if (kept != mask).any():
-            return None
+            raise UndecidedError
     return Placed(relevance, score, _scores_devices_without_padding(relevance, kept, options.ignore_index))
 
 
@@ -13609,31 +13986,27 @@ def _scores_devices_without_padding(relevance: Any, kept: Any, ignore_index: flo
     return is_document if kept is None else kept & is_document
 
 
-def _scores_devices_measured(rankings: Placed | None, options: Options) -> dict[str, NDArray[np.float64]] | None:
-    """Return the values of queries, copied to the host; None as in `measure_on_device`."""
+def _scores_devices_measured(rankings: Placed, options: Options) -> dict[str, NDArray[np.float64]]:
+    """Return the values of queries, copied to the host."""
     import torch
 
-    if rankings is None:
-        return None
     relevance, score, kept, offsets, order = rankings
     measured = measure_tensors(
         relevance, score, offsets, judged=kept, retrieved=kept, **options.scoring
     )
     if measured is None:
-        return None
+        raise UndecidedError
     values = torch.stack([measured[measure][row] for _, measure, row in options.results])
     if options.missing != "empty":
         ranked = rankings.ranked()
         if options.missing == "raise" and not ranked.all():
-            return None
+            raise UndecidedError
         values.masked_fill_(~ranked, np.nan)
-    if order is not None:
-        values = values[:, order]
     first = (side.reshape(-1)[:COMPARED].double().cpu().numpy() for side in (score, relevance))
     doubt = "" if options.is_order_given else doubt_if_swapped(*first)
     if doubt:
         warn(f"{mark('predictions')}: {doubt}")
-    return dict(zip(options.names, values.cpu().numpy(), strict=True))
+    return dict(zip(options.names, values[:, order].cpu().numpy(), strict=True))
 
 
 # ndcg/scores/queries.py: Compute the value of every query.
@@ -13735,8 +14108,7 @@ def counted_parts(
     inputs = from_files(inputs, **options.sides).settled(**options.sides)
     refuse_negative(inputs.references, inputs.exclude, options)
     for part in parts(inputs, first_query=first_query, **options.reading):
-        if options.missing == "raise":
-            refuse_missing(part, before)
+        refuse_missing(part, options, before)
         if not before:
             for doubt in doubts_about(part, options):
                 notify(doubt)
@@ -13756,9 +14128,9 @@ def refuse_negative(references: Any, exclude: Any, options: Options) -> None:
     # Rows of a file or table are named here, all other documents by the kernel.
     if not isinstance(references, Columns) or references.place_of is None:
         return
+    # No number equals None.
     negative = references.value < 0
-    if options.ignore_index is not None:
-        negative &= references.value != options.ignore_index
+    negative &= references.value != options.ignore_index
     if not negative.any():
         return
     # Documents that are excluded from the run alone stay in the ideal.
@@ -13776,11 +14148,14 @@ def refuse_negative(references: Any, exclude: Any, options: Options) -> None:
     raise InputError(problem, f"{argument}{references.place(row)}", pair, hint=hint)
 
 
-def refuse_missing(rankings: Rankings, first_query: int = 0) -> None:
-    """Raise an error for the first query that is missing from rankings, with the number of them."""
-    missing = rankings.missing
-    if not missing.any():
+def refuse_missing(rankings: Rankings, options: Options, first_query: int = 0) -> None:
+    """Raise an error for the first query that is missing from rankings, with the number of them.
+
+    The options may allow it.
+    """
+    if options.missing != "raise" or not rankings.missing.any():
         return
+    missing = rankings.missing
     first = int(missing.argmax())
     query = f"query {first_query + first}"
     if rankings.place is not None:
@@ -13798,8 +14173,8 @@ def checked_rankings(inputs: Inputs, **options: Any) -> Rankings:
     for doubt in rankings.doubts:
         warn_of_predictions(doubt)
     # Batches are stored without the ids of documents, whose order tells more.
-    if rankings.place is not None and options.get("score_order") is None:
-        _warn_of_order(rankings)
+    if rankings.place is not None:
+        _warn_of_order(rankings, options.get("score_order"))
     with user_terms(rankings):
         check_queries(**rankings.arrays())
     return rankings
@@ -13809,14 +14184,13 @@ def check_rows(inputs: Inputs, options: Options) -> None:
     """Check flat rows of queries for errors that no other row, elsewhere, could correct."""
     rankings = read(**inputs.rankings, **options.reading)
     # Only now are the rows in the order of their documents.
-    if not options.is_order_given:
-        _warn_of_order(rankings)
+    _warn_of_order(rankings, options.given_order)
     with user_terms(rankings):
         check_queries(**rankings.arrays(), **options.gains)
 
 
-def _warn_of_order(rankings: Rankings) -> None:
-    doubt = doubt_about_order(rankings)
+def _warn_of_order(rankings: Rankings, order: str | None) -> None:
+    doubt = doubt_about_order(rankings, order)
     if doubt:
         warn_of_predictions(doubt)
 
@@ -14733,20 +15107,17 @@ def _scored_choice(
     The DCG does not depend on the ideal, and the ideal DCG not on ties, so both are summed once.
     """
     chosen = {**reading.chosen, **dict(zip(OPTIONS_OF_IDEAL, choice, strict=True))}
-    try:
-        options = searched.options(k=1, **chosen)
-    except ValueError:  # this discount does not allow this base of the logarithm
-        return
     ideals = {
         ideal: _sums_at(searched, {**chosen, "ideal": ideal}, "IDCG", ideal_cutoffs)
         for ideal, ideal_cutoffs in cutoffs.items()
     }
+    # Some discounts do not allow some bases of the logarithm.
     if not any(ideals.values()):
         return
     perfect_if_empty = {"ideal": "truncated", "zero_division": PERFECT_IF_EMPTY}
-    perfect_options = searched.options(k=1, **{**chosen, **perfect_if_empty})
-    rankings = searched.read(perfect_options)
-    perfect = measure_queries(**rankings.arrays(), **perfect_options.scoring)["nDCG"][0] == 1
+    options = searched.options(k=1, **{**chosen, **perfect_if_empty})
+    rankings = searched.read(options)
+    perfect = measure_queries(**rankings.arrays(), **options.scoring)["nDCG"][0] == 1
     perfect &= rankings.counts()["retrieved"] == 0
     turned = sign(discounts(1, options.log_base, options.discount))
     all_cutoffs = list(dict.fromkeys(chain.from_iterable(cutoffs.values())))
@@ -14773,10 +15144,9 @@ def _sums_at(
         options = searched.options(measures=measure, k=list(cutoffs), **chosen)
         rankings = searched.read(options)
         sums = measure_queries(**rankings.arrays(), **options.scoring)[measure]
-    except ValueError as error:  # the results of the conventions show the error
+    except ValueError:  # the results of the conventions show the error
         known: dict[int | None, Floats] = {}
-        # An error with a position is the same at every cutoff.
-        if len(cutoffs) > 1 and getattr(error, "position", None) is None:
+        if len(cutoffs) > 1:
             for cutoff in cutoffs:
                 known |= _sums_at(searched, chosen, measure, [cutoff])
         return known
@@ -14891,10 +15261,8 @@ def _explanations_search_differing(name: str, value: str) -> NDArray[np.int64]:
 
 def changes_of(chosen: Mapping[str, Any]) -> NDArray[np.int64]:
     """Return in how many of these options the conventions differ."""
-    changes = np.zeros(len(CONVENTIONS), np.int64)
-    for name, value in chosen.items():
-        changes = changes + _explanations_search_differing(name, repr(value))
-    return changes
+    differing = (_explanations_search_differing(name, repr(value)) for name, value in chosen.items())
+    return sum(differing, start=np.zeros(len(CONVENTIONS), np.int64))
 
 
 def _cutoffs(searched: Searched, ideal: str, longest: int) -> Sequence[int | None]:
@@ -14946,8 +15314,7 @@ class SlipSearch(NamedTuple):
             changed["missing"] = "skip"
         causes = list(self._matching(changed))
         # A single score would match many slips with other discounts by chance.
-        is_enough = len(self.queries) > 1 or evidence.by_query
-        if not causes and is_enough and "discount" not in self.searched.given:
+        if not (causes or evidence.is_single or "discount" in self.searched.given):
             for discount in DISCOUNTS:
                 causes += self._matching({**changed, "discount": discount})
         return sorted(causes, key=lambda cause: cause.changes)
@@ -15184,15 +15551,16 @@ PRECISIONS = {
 
 def _slip_of_option() -> dict[tuple[str, str], str]:
     """Return the slips that are the value of an option, or an order or a precision here."""
-    names = {("ties", "ascending"): ASCENDING_TIES.name}
-    for slip in SLIPS:
-        if slip.is_option:
-            for option, value in slip.both.options.items():
-                names[option, str(value)] = slip.name
-    for name, precision in PRECISIONS.items():
-        if precision != NO_SLIP:
-            names["score_dtype", name] = precision.name
-    return names
+    of_options = {
+        (option, str(value)): slip.name
+        for slip in SLIPS
+        if slip.is_option
+        for option, value in slip.both.options.items()
+    }
+    of_precisions = {
+        ("score_dtype", name): slip.name for name, slip in PRECISIONS.items() if slip != NO_SLIP
+    }
+    return {("ties", "ascending"): ASCENDING_TIES.name, **of_options, **of_precisions}
 
 
 SLIP_OF_OPTION = _slip_of_option()
@@ -15204,6 +15572,7 @@ NOT_ASKED = (
     slip_named("negative relevance removed"),  # no ranking has a negative relevance
 )
 OTHER_SLIPS = [slip for slip in NOT_OPTIONS if slip not in NOT_ASKED]
+ONE_SLIP = [(slip,) for slip in OTHER_SLIPS]
 
 GRID: list[dict[str, Any]] = [
     {"gain": gain, "discount": discount, "ideal": ideal, "judged_only": judged_only}
@@ -15222,21 +15591,17 @@ MOST_USUAL_OPTIONS = [
 @cache
 def usual_definitions() -> list[Definition]:
     """Return combinations of options, and every slip on the options of every convention."""
-    definitions = list(map(Definition, GRID))
-    for slip, options in product(OTHER_SLIPS, OPTIONS_OF_CONVENTIONS):
-        definitions.append(Definition(options, (slip,)))
-    return definitions
+    with_a_slip = product(ONE_SLIP, OPTIONS_OF_CONVENTIONS)
+    return [*map(Definition, GRID), *(Definition(options, slips) for slips, options in with_a_slip)]
 
 
 @cache
 def rare_definitions() -> list[Definition]:
     """Return every slip on one change of a convention, and two slips at once."""
-    definitions = []
-    for options, slip in product(OPTIONS_WITH_A_CHANGE, OTHER_SLIPS):
-        definitions.append(Definition(options, (slip,)))
-    for pair, options in product(combinations(OTHER_SLIPS, 2), MOST_USUAL_OPTIONS):
-        definitions.append(Definition(options, pair))
-    return definitions
+    with_a_slip = product(OPTIONS_WITH_A_CHANGE, ONE_SLIP)
+    with_two = product(combinations(OTHER_SLIPS, 2), MOST_USUAL_OPTIONS)
+    definitions = list(starmap(Definition, with_a_slip))
+    return [*definitions, *(Definition(options, pair) for pair, options in with_two)]
 
 
 # Comparison
@@ -15412,10 +15777,11 @@ def _matches_of(fit: Fit) -> Iterator[Match]:
             "score_dtype": precision,
         }
         usual = usual_options(convention)
-        names: list[Any] = []
-        for name, value in chosen.items():
-            if str(value) not in ("", str(usual[name])):
-                names.append(SLIP_OF_OPTION.get((name, str(value))))
+        names: list[Any] = [
+            SLIP_OF_OPTION.get((name, str(value)))
+            for name, value in chosen.items()
+            if str(value) not in ("", str(usual[name]))
+        ]
         if None not in names:
             yield Match(convention, (*names, *slips), fit.definition.factor)
 
@@ -15496,7 +15862,7 @@ def _at_least_two(queries: tuple[Query, ...]) -> tuple[Query, ...]:
     return queries * 2 if len(queries) == 1 else queries
 
 
-def _explanations_forms_flat(argument: Argument, parts: Callable[[list[int]], Any]) -> Form:
+def _flat(argument: Argument, parts: Callable[[list[int]], Any]) -> Form:
     """Return a form for rankings in one list, with an argument made of their lengths."""
     rows = _batch(_LISTS, "{}", np.concatenate)
     return rows._replace(
@@ -15625,11 +15991,11 @@ FORMS = {
     "tensors": _LISTS._replace(of=lambda query: tuple(map(_tensor, _explanations_forms_lists(query))), module="torch"),
     "rows": _batch(_LISTS, "[{}, …]", np.array),
     "tensor_rows": _batch(_LISTS, "[{}, …]", _tensor)._replace(module="torch"),
-    "queries": _explanations_forms_flat(
+    "queries": _flat(
         Argument("query ids", "queries", _GROUPS),
         lambda sizes: np.repeat(range(1, len(sizes) + 1), sizes),
     ),
-    "groups": _explanations_forms_flat(Argument("sizes of queries", "sizes", f"{_GROUPS} size"), np.array),
+    "groups": _flat(Argument("sizes of queries", "sizes", f"{_GROUPS} size"), np.array),
     "relevance": _RELEVANCES,
     "pairs": Form(
         (Argument("[(score, relevance), …]", "pairs", "pair row result"),),
@@ -15947,49 +16313,93 @@ def _without_ties(
 ) -> tuple[_Column, ...]:
     """Return a ranking in which no two scores are close."""
     size = len(relevance)
-    if kind == "nothing relevant" or (kind == "nothing retrieved" and turn % 2):
-        relevance[:] = 0
-    if kind == "many relevant":
-        relevance = np.maximum(relevance, 1)
-    retrieved, judged = np.ones((2, size), bool)
+    columns = _explanations_random_rankings_Columns(rng, cut, shows, turn, relevance)
+    for step in STEPS_BY_KIND.get(kind, ()):
+        step(columns)
     if shows.documents:
-        relevance, retrieved, judged = _with_gaps(rng, cut, kind, turn, relevance)
+        # Some document is judged in any case.
+        columns.judged[rng.integers(size)] |= not columns.judged.any()
     # Sixteenths, which all libraries hold exactly, of both signs and none 0
     scores = (2 * rng.permutation(2 * size + 8)[:size] - 2 * size - 7) / 16
-    if retrieved.all() and turn % 2 == 0:
+    if columns.retrieved.all() and turn % 2 == 0:
         scores -= scores[rng.integers(size)]  # so that one is 0
-    return scores, relevance, retrieved, judged
+    return scores, columns.relevance, columns.retrieved, columns.judged
 
 
-def _with_gaps(
-    rng: "np.random.Generator", cut: int, kind: str, turn: int, relevance: _Column
-) -> tuple[_Column, ...]:
-    """Return the relevance that suits a kind, and which documents were retrieved and judged."""
-    size = len(relevance)
-    retrieved, judged = np.ones((2, size), bool)
-    has_any_gaps = kind == "mixed" or (kind == "long" and turn % 2 == 1)
-    if kind in ("deep", "unjudged"):
-        retrieved[: rng.integers(1, size - cut + 1)] = False
-        relevance[~retrieved] = np.maximum(relevance[~retrieved], 1)
-    if kind == "few retrieved":
-        retrieved[rng.integers(1, size // 2 + 1) :] = False
-        relevance = np.maximum(relevance, rng.random(size) < 0.7)
-    if has_any_gaps:
-        retrieved = rng.random(size) < rng.choice([0.3, 0.7, 0.9])
-    if has_any_gaps or kind in ("unjudged", "few retrieved"):
-        judged = ~retrieved | (rng.random(size) < rng.uniform(0.3, 0.9))
-    if kind == "mixed" and turn % 3:
-        # A single document on one side
-        side = judged if turn % 3 == 1 else retrieved
-        side[:] = False
-        single = rng.integers(size)
-        judged[single] = retrieved[single] = True
-        relevance[single] = max(relevance[single], 1)
-    if kind == "nothing retrieved":
-        retrieved[:] = False
-    # Some document is judged in any case.
-    judged[rng.integers(size)] |= not judged.any()
-    return relevance, retrieved, judged
+class _explanations_random_rankings_Columns:
+    """The columns of a ranking, in which all documents are retrieved and judged at first."""
+
+    def __init__(
+        self,
+        rng: "np.random.Generator",
+        cut: int,
+        shows: Shows,
+        turn: int,
+        relevance: _Column,
+    ) -> None:
+        self.rng = rng
+        self.cut = cut
+        self.shows = shows
+        self.turn = turn
+        self.relevance = relevance
+        self.size = len(relevance)
+        self.retrieved, self.judged = np.ones((2, self.size), bool)
+
+    def make_irrelevant(self) -> None:
+        self.relevance[:] = 0
+
+    def make_relevant(self) -> None:
+        self.relevance = np.maximum(self.relevance, 1)
+
+    def miss_relevant(self) -> None:
+        """Leave relevant documents out of the run, which still has as many as the cutoff."""
+        self.retrieved[: self.rng.integers(1, self.size - self.cut + 1)] = False
+        self.relevance[~self.retrieved] = np.maximum(self.relevance[~self.retrieved], 1)
+
+    def retrieve_few(self) -> None:
+        """Retrieve fewer than half of the documents, most of which are relevant."""
+        self.retrieved[self.rng.integers(1, self.size // 2 + 1) :] = False
+        self.relevance = np.maximum(self.relevance, self.rng.random(self.size) < 0.7)
+
+    def retrieve_any(self) -> None:
+        self.retrieved = self.rng.random(self.size) < self.rng.choice([0.3, 0.7, 0.9])
+
+    def retrieve_nothing(self) -> None:
+        self.retrieved[:] = False
+        if self.turn % 2:
+            self.make_irrelevant()
+
+    def judge_some(self) -> None:
+        """Judge all documents that were not retrieved, and some of the others."""
+        self.judged = ~self.retrieved | (self.rng.random(self.size) < self.rng.uniform(0.3, 0.9))
+
+    def retrieve_and_judge_any(self) -> None:
+        """Take any documents out of the run and the judgments, every second time."""
+        if self.shows.documents and self.turn % 2:
+            self.retrieve_any()
+            self.judge_some()
+
+    def leave_one(self) -> None:
+        """Leave a single document on one side, two times of three."""
+        sides = self.turn % 3
+        if sides:
+            (self.retrieved, self.judged)[sides % 2][:] = False
+            single = self.rng.integers(self.size)
+            self.judged[single] = self.retrieved[single] = True
+            self.relevance[single] = max(self.relevance[single], 1)
+
+
+# What is done to the rankings of a kind, step by step
+STEPS_BY_KIND: dict[str, Sequence[Callable[[_explanations_random_rankings_Columns], None]]] = {
+    "deep": [_explanations_random_rankings_Columns.miss_relevant],
+    "unjudged": [_explanations_random_rankings_Columns.miss_relevant, _explanations_random_rankings_Columns.judge_some],
+    "few retrieved": [_explanations_random_rankings_Columns.retrieve_few, _explanations_random_rankings_Columns.judge_some],
+    "mixed": [_explanations_random_rankings_Columns.retrieve_any, _explanations_random_rankings_Columns.judge_some, _explanations_random_rankings_Columns.leave_one],
+    "long": [_explanations_random_rankings_Columns.retrieve_and_judge_any],
+    "nothing retrieved": [_explanations_random_rankings_Columns.retrieve_nothing],
+    "nothing relevant": [_explanations_random_rankings_Columns.make_irrelevant],
+    "many relevant": [_explanations_random_rankings_Columns.make_relevant],
+}
 
 
 def _with_ties(
@@ -16198,8 +16608,9 @@ def _read_answer(returned: Any, *, is_batch: bool) -> Answer:
         if is_batch and isinstance(returned, Mapping):
             values = list(returned.values())
         numbers: Any = np.ma.asanyarray(converted(values)).reshape(-1).tolist()
-        if len(numbers) <= 1 + is_batch and len({*map(str, numbers)}) == 1:
-            value = numbers[0]
+        if len(numbers) <= 1 + is_batch:
+            # Two that differ are an error here.
+            (value,) = {str(number): number for number in numbers}.values()
     if value is None:
         return Answer(math.nan, "returns None")
     number = None
@@ -16406,6 +16817,7 @@ def _explained(first: Answers) -> Explained:
 
 LEAST_AGREEING = 0.2  # the share of the answers that some convention gives if arguments are right
 NEAREST_SHOWN = 5  # conventions in the table
+CONVENTION_ITSELF = Match("")[1:]  # no slips, and a factor of 1
 # Libraries that order ties of longer lists in no fixed way.
 WITHOUT_ORDER = ("ranx", "ranx_burges", "allrank")
 # The values of options that are not words.
@@ -16484,7 +16896,14 @@ class Check(Readable):
     @property
     def _agreed(self) -> tuple[str, ...]:
         """The conventions with which all of its scores agree."""
-        return tuple(name for name in CONVENTIONS if Match(name) in self.matches)
+        return tuple(self._conventions().get(CONVENTION_ITSELF, ()))
+
+    def _conventions(self) -> dict[tuple[tuple[str, ...], float], list[str]]:
+        """Return the conventions of the matches by their slips and factor."""
+        conventions: dict[tuple[tuple[str, ...], float], list[str]] = {}
+        for convention, slips, factor in self.matches:
+            conventions.setdefault((slips, factor), []).append(convention)
+        return conventions
 
     @property
     def is_doubtful(self) -> bool:
@@ -16507,8 +16926,6 @@ class Check(Readable):
 
         2 if it gave no score; 3 if it gave none for most rankings.
         """
-        if not self.answered:
-            return 2
         if self.refused:
             return 3
         # Without a wanted convention, the nearest is the first of these.
@@ -16525,12 +16942,10 @@ class Check(Readable):
             table = [["document", "score", "relevance", "gain", "discount", "product"]]
             table += [list(map(cell_text, row)) for row in self.example.rows]
             tables.append(table)
-        if self.agreeing:
-            most = Counter(self.agreeing).most_common(NEAREST_SHOWN)
-            table = [["convention", "rankings that agree"]]
-            table += [[name, f"{count:,}"] for name, count in most]
-            tables.append(table)
-        return tables
+        most = Counter(self.agreeing).most_common(NEAREST_SHOWN)
+        table = [["convention", "rankings that agree"]]
+        table += [[name, f"{count:,}"] for name, count in most]
+        return [*tables, table]
 
     def _remarks(self) -> list[str]:
         remarks = [*self._verdict(), *self._difference()]
@@ -16539,9 +16954,6 @@ class Check(Readable):
         return [*remarks, *self.notes]
 
     def _verdict(self) -> Iterator[str]:
-        if not self.answered:
-            yield f"The function returned no score for any of {self.cases:,} rankings."
-            return
         agree = f"all {self.answered:,} rankings agree"
         if self.unordered:
             agree = f"all {self.answered - self.unordered:,} rankings without ties agree"
@@ -16559,7 +16971,7 @@ class Check(Readable):
             yield self.contradiction
         if agreed and not self.conventions:
             yield f"Its scores agree with the nDCG of {agreed}, but do not show what it computes."
-        if self.wanted and self.wanted not in self._agreed:
+        if self.wanted not in ("", *self._agreed):
             yield f"It does not compute the nDCG of {self.wanted}: {self._count(self.wanted)}."
         if not self.matches:
             yield "No convention and no known slip explains it."
@@ -16575,10 +16987,8 @@ class Check(Readable):
         return f"{self.agreeing[convention]:,} of {self.answered:,} rankings agree"
 
     def _slips(self, agree: str) -> Iterator[str]:
-        conventions: dict[tuple[tuple[str, ...], float], list[str]] = {}
-        for match in self.matches:
-            if match.convention not in self._agreed:
-                conventions.setdefault(match[1:], []).append(match.convention)
+        conventions = self._conventions()
+        conventions.pop(CONVENTION_ITSELF, None)
         subject = "It"
         for (names, factor), on_conventions in conventions.items():
             definition = f"the nDCG of {', '.join(on_conventions)}"
@@ -16613,6 +17023,21 @@ class Check(Readable):
         """Return all of it in types that JSON has."""
         values: dict[str, Any] = without_nan(vars(self))
         return values
+
+
+class Unanswered(Check):
+    """A function that returned no score."""
+
+    @property
+    def status(self) -> int:
+        """2, since it gave no score."""
+        return 2
+
+    def _tables(self) -> list[Table]:
+        return []
+
+    def _verdict(self) -> Iterator[str]:
+        yield f"The function returned no score for any of {self.cases:,} rankings."
 
 
 def check(
@@ -16698,18 +17123,16 @@ def _options(convention: str) -> dict[str, Any]:
 
 
 def _fewest_slips(result: Check) -> float:
-    if not result.matches:
-        return math.inf
-    return len(result.matches[0].slips)
+    return min((len(match.slips) for match in result.matches), default=math.inf)
 
 
 def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
     asker = asked.asker
     call = asker.call
     notes = list(_notes(asked))
-    result = Check("", call.form, call.k, asked.cases, 0, (), {}, wanted)
+    asked_about = ("", call.form, call.k, asked.cases)
     if asked.answers is None:
-        return replace(result, notes=tuple(notes))
+        return Unanswered(*asked_about, 0, (), {}, wanted, notes=tuple(notes))
     answers = asked.answers
     queries = answers.queries
     matches: list[Match] = []
@@ -16724,13 +17147,14 @@ def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
         contradiction = asker.contradiction_of_mean(answers.tolerance, is_sum=is_sum)
     scores = {name: queries.scores(_options(name)) for name in CONVENTIONS}
     agreeing = {name: int(answers.agree(scores[name]).sum()) for name in CONVENTIONS}
-    result = replace(
-        result,
-        answered=len(answers.plain),
+    result = Check(
+        *asked_about,
+        len(answers.plain),
+        tuple(matches),
+        agreeing,
+        wanted,
         refused=asked.refused,
-        matches=tuple(matches),
         unordered=unordered,
-        agreeing=agreeing,
         contradiction=contradiction,
     )
     nearest = result.nearest
@@ -16785,9 +17209,7 @@ def _signature(result: Check, answers: Answers) -> str:
     """Return the options of the first convention that agrees, as far as the answers show them."""
     convention = result.conventions[0]
     usual = usual_options(convention)
-    rows = answers.plain
-    if not result.unordered:
-        rows = np.ones_like(rows)
+    rows = answers.plain | (result.unordered == 0)
 
     def changes_nothing(name: str, value: Any) -> bool:
         scores = answers.queries.scores({**_options(convention), name: value})
@@ -16817,7 +17239,7 @@ def _smallest_example(
 
     def differs(query: Query) -> bool:
         answer = asker.once(query)
-        if answer.problem and answer.problem not in NO_VALUE:
+        if answer.problem not in ("", *NO_VALUE):
             # It raises an error or returns no number, so it has no score that could differ.
             return False
         expected = Queries([query]).scores(options)
@@ -16831,10 +17253,10 @@ def _smallest_example(
 
 def _simpler(query: Query, shows: Shows) -> Iterator[Query]:
     """Yield simpler rankings that arguments can show."""
+    # Some document stays judged, or relevant if there must be a relevant one.
+    needed = attrgetter("qrels" if shows.several else "relevant")
     for simpler in _changed(query, shows):
-        # Some document stays judged, and the only relevant one stays if there must be one.
-        is_judged = simpler.qrels or not query.qrels
-        if simpler != query and is_judged and (shows.several or simpler.relevant):
+        if simpler != query and bool(needed(simpler)) == bool(needed(query)):
             yield simpler
 
 
@@ -16847,9 +17269,8 @@ def _changed(query: Query, shows: Shows) -> Iterator[Query]:
     for sides, document in product(removed_from, {**query.run, **query.qrels}):
         others: dict[str, Any] = {side: _without(getattr(query, side), document) for side in sides}
         yield query._replace(**others)
-    if query.k is not None:
-        yield query._replace(k=1)
-        yield query._replace(k=max(1, query.k - 1))
+    for k in range(1, query.k or 1):
+        yield query._replace(k=k)
     for (document, relevance), highest in product(query.qrels.items(), (0, 1)):
         yield query._replace(qrels={**query.qrels, document: min(relevance, highest)})
     if shows.scores:
@@ -16926,12 +17347,10 @@ def slices_of(by: Any, query_ids: NDArray[Any] | None, queries: int) -> Slices:
 def read_slices(values: Any) -> Slices:
     """Return the slices of a sequence of values, one for a query or a row."""
     column = _column(values)
-    distinct = pc.unique(column).to_pylist()
-    ordered = sorted(value for value in distinct if value is not None)
-    if None in distinct:
-        ordered.append(None)
-    code = pc.index_in(column, value_set=pa.array(ordered, column.type))
-    return Slices(ordered, code.to_numpy().astype(np.int64))
+    distinct = pc.unique(column)
+    ordered = distinct.take(pc.sort_indices(distinct))
+    code = pc.index_in(column, value_set=ordered)
+    return Slices(ordered.to_pylist(), code.to_numpy().astype(np.int64))
 
 
 def crossed(columns: Sequence[Any]) -> list[str | None]:
@@ -16958,9 +17377,9 @@ def slice_name(value: Value) -> str:
     """
     if value is None:
         return NO_SLICE
-    is_text = isinstance(value, str) and value.isprintable()
-    text = str(value).strip()
-    return str(value) if is_text and text not in ("", NO_SLICE, MEAN_OF_SLICES) else shown(value)
+    text = str(value)
+    is_plain = text.isprintable() and text.strip() not in ("", NO_SLICE, MEAN_OF_SLICES)
+    return text if is_plain else shown(value)
 
 
 def in_order_of_ids(
@@ -16986,8 +17405,7 @@ def _column(values: Any) -> "pa.Array | pa.ChunkedArray":
     values = plain_in_order("by", values)
     if isinstance(values, np.ndarray):
         values = values.astype(values.dtype.newbyteorder("="))
-    is_sequence = isinstance(values, (list, tuple, range, np.ndarray, *ARROW))
-    if not is_sequence or getattr(values, "ndim", 1) != 1:
+    if not isinstance(values, (list, tuple, range, *ARROW)) and np.ndim(values) != 1:
         given = shown(values)
         must_be = "a sequence with one value per query, or a mapping by their ids"
         raise ValueError(f"by must be {must_be}; got {given}")
@@ -17030,38 +17448,48 @@ def columns_of(data: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
     In a column of `sample_weight` or `by`, a row has the value of its query. `by` may name several
     columns.
     """
+    columns = dict(arguments)
+    if data is not None:
+        columns = _columns_of_data(data, arguments)
+    elif is_path(columns["by"]):
+        columns["by"] = _slices_named(columns["by"], arguments)
+    sides = [columns[name] for name in columns if name not in (*_BY_QUERY, "exclude")]
+    for name in _BY_QUERY:
+        columns[name] = values_by_query(name, columns[name], sides)
+    return columns
+
+
+def _columns_of_data(data: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return arguments, with names replaced by the columns of a DataFrame."""
     named = dict(arguments)
-    del named["exclude"]  # whose columns are in another table
-    slices = _names_of_slices(data, named.pop("by"))
+    exclude = named.pop("exclude")  # whose columns are in another table
+    slices = _names_of_slices(named.pop("by"))
     named |= slices
     columns = dict(zip(named, named_columns(data, **named), strict=True))
+    columns["exclude"] = _excluded_pairs(exclude, arguments)
     if len(slices) > 1:
         columns["by"] = crossed([columns.pop(name) for name in slices])
     query_ids = columns["query_ids"]
-    if query_ids is not None:
-        for name, values_of_queries in _BY_QUERY.items():
-            # A name was replaced by a column, which has a value in every row.
-            if columns[name] is not arguments[name]:
-                both = settled({"query_ids": query_ids, name: columns[name]})
-                columns[name] = values_of_queries(*both.values())
-    if data is not None:
-        if query_ids is not None and arguments["document_ids"] is None:
-            _refuse_several_systems(data, query_ids)
-        _refuse_empty_rows(columns)
-    elif is_path(columns["by"]):
-        columns["by"] = _slices_named(columns["by"], arguments)
-    sides = [columns[name] for name in columns if name not in _BY_QUERY]
-    for name in _BY_QUERY:
-        columns[name] = values_by_query(name, columns[name], sides)
-    return {**columns, "exclude": _excluded_pairs(data, arguments["exclude"], arguments)}
+    if query_ids is None:
+        return columns
+    for name, values_of_queries in _BY_QUERY.items():
+        # A name was replaced by a column, which has a value in every row.
+        if columns[name] is not arguments[name]:
+            both = settled({"query_ids": query_ids, name: columns[name]})
+            columns[name] = values_of_queries(*both.values())
+    if arguments["document_ids"] is None:
+        _refuse_several_systems(data, query_ids)
+    _refuse_empty_rows(columns)
+    return columns
 
 
 def _refuse_several_systems(data: Any, query_ids: Any) -> None:
     """Raise an error for a table in which the first queries have a document in several rows.
 
-    Such a table holds the rows of several systems, unless its documents have no ids.
+    Such a table holds the rows of several systems, unless its documents have no ids. If some have
+    ids, a row without one is no document.
     """
-    frame: Any = frame_of("data", listed(data))
+    frame: Any = frame_of_data("data", data)
     names = spelled(frame.names, (*DOCUMENT[0], *DOCUMENT[1]))
     # A query of a database would be run once more.
     if len(names) != 1 or is_database_query(data):
@@ -17071,6 +17499,11 @@ def _refuse_several_systems(data: Any, query_ids: Any) -> None:
     (column,) = frame.read(names)
     try:
         documents = id_column("data", settled({"data": column})["data"])
+    except NoIdError as error:
+        if error.have_none:
+            return
+        problem = f"row {error.row} has no document in {names[0]!r}, which others have"
+        raise InputError(f"{problem}; give it one, or leave out rows of totals", "data") from None
     except ValueError:
         return  # the column is not asked for
     if len(documents) != len(codes):
@@ -17088,8 +17521,6 @@ def _refuse_several_systems(data: Any, query_ids: Any) -> None:
 
 
 def _refuse_empty_rows(columns: Mapping[str, Any]) -> None:
-    if columns["query_ids"] is None:
-        return
     # The scores of all systems, and the relevances.
     sides = [column for name, column in columns.items() if name not in NOT_SIDES]
     missing_of_sides = [_missing(side) for side in sides if side is not None]
@@ -17120,15 +17551,15 @@ def _slices_named(by: Any, arguments: Mapping[str, Any]) -> Any:
     for argument in ("references", "predictions"):
         side = arguments.get(argument)
         if is_path(side):
-            return from_file("by", by, qrels_file=side)
-        frame = frame_of(argument, side)
+            return slices_from_file(by, side)
+        frame = frame_of_data(argument, side)
         if frame is not None and by in frame.names:
             names = names_of_side("qrels", arguments.get("fields"))
             fields = columns_as_fields(dict.fromkeys(frame.names))
             queries = names.candidates("query", fields, QUERY)
             if len(queries) == 1:
                 return _slices_in_frame(frame, queries[0], by)
-    return from_file("by", by, qrels_file=None)
+    return slices_from_file(by, None)
 
 
 def _slices_in_frame(frame: Any, query: str, by: str) -> dict[Any, Any]:
@@ -17140,24 +17571,25 @@ def _slices_in_frame(frame: Any, query: str, by: str) -> dict[Any, Any]:
     return dict(zip(ids, names, strict=True))
 
 
-def _names_of_slices(data: Any, by: Any) -> dict[str, Any]:
+def _names_of_slices(by: Any) -> dict[str, Any]:
     """Return the names of several columns of slices by their places; else the argument itself.
 
-    Without data, several texts are the slices of queries; so are texts that repeat, or nine and
-    more.
+    Texts that repeat, or nine and more, are the slices of queries.
     """
     are_texts = isinstance(by, (list, tuple)) and set(map(type, by)) == {str}
-    if data is None or not are_texts or not 1 < len(by) == len(set(by)) < 9:
+    if not are_texts or not 1 < len(by) == len(set(by)) < 9:
         return {"by": by}
     return {f"by[{index}]": name for index, name in enumerate(by)}
 
 
-def _excluded_pairs(data: Any, exclude: Any, arguments: Mapping[str, Any]) -> Any:
-    """Return the documents to exclude; of a DataFrame, the columns of queries and documents."""
+def _excluded_pairs(exclude: Any, arguments: Mapping[str, Any]) -> Any:
+    """Return the documents to exclude; of a DataFrame, the columns of queries and documents.
+
+    Without data beside it, its columns are chosen by standard names.
+    """
     attributes = ("columns", "column_names", "schema")
     is_frame = any(hasattr(type(exclude), attribute) for attribute in attributes)
-    # Without data, its columns are chosen by standard names.
-    if data is None or not is_frame:
+    if not is_frame:
         return exclude
     names = {name: arguments[name] for name in ("query_ids", "document_ids")}
     if not all(isinstance(name, str) for name in names.values()):
@@ -17398,8 +17830,9 @@ LOSS_OF_32_BITS = 1e-6
 WITHOUT_VALUE = ("nan", "none", "null", "-", "")  # texts that mean that a query has no value
 # The names that programs give nDCG: nDCG@10, ndcg_at_10 (MTEB), ndcg_cut_10 (trec_eval), ndcg_10
 NDCG = re.compile(r"ndcg(?:(?:@|_at_|_cut[_.]|_)([1-9]\d*))?", re.IGNORECASE)
-# In place of a query in the line of the mean: of trec_eval, of gdeval
-ALL_QUERIES = ("all", "amean")
+# In place of the query of a mean: of trec_eval, of gdeval, in BEIR's file; None where a name stands
+# alone
+ALL_QUERIES = ("all", "amean", "ndcg", None)
 # A mean after its name, as "nDCG@10 = 0.3146", or in the log of BEIR: "INFO - NDCG@10: 0.3146"
 LOGGED = re.compile(rf"(?:^|\s)(?P<name>{NDCG.pattern})\s*[:=]\s*(?P<value>\S+)$", re.IGNORECASE)
 # A mean before its cutoff, as in "0.31@5,0.283@10"
@@ -17586,23 +18019,22 @@ def _exponent(number: Decimal) -> int:
 def _score(got: Any, highest: float) -> _Number:
     """Return a score, which is a percentage with a percent sign, or above the highest."""
     number = _decimal(got)
-    # Beyond these exponents, the unit of the last digit is 0 as a float, or above 100.
-    if not (number.is_finite() and -300 < _exponent(number) < 3 and -100 <= number <= 100):
+    if not abs(float(number)) <= 100:
         file = mark("file of got", said="a file with the value of each query", before=", or ")
         raise InputError(
             f"{mark('got')} must be an nDCG, such as 0.5921, or in percent, such as 59.21{file}; "
             f"got {shown(got)}"
         )
-    exponent = _exponent(number)
     percent = abs(number) > highest or str(got).strip().endswith("%")
-    if exponent >= 0 and abs(number) <= 1 and not percent:
+    scale = 100 if percent else 1
+    value = float(number / scale)
+    half_unit = HALF_UNIT * float(f"1e{_exponent(number)}") / scale
+    if half_unit >= HALF_UNIT and abs(value) <= 1:
         raise InputError(
             f"{mark('got')} must have digits after the point, such as 1.000; "
             f"many scores round to {shown(got)}"
         )
-    scale = 100 if percent else 1
-    value = float(number / scale)
-    return _Number(value, HALF_UNIT * 10.0**exponent / scale, is_percent=percent)
+    return _Number(value, half_unit, is_percent=percent)
 
 
 # Several scores
@@ -17612,8 +18044,14 @@ class _Row(NamedTuple):
     """A value that somebody reported."""
 
     query: Any  # the id of its query, or one of `ALL_QUERIES`
+    measure: Any  # the name of the measure; None if it has none
     value: Any  # a number or text
-    measure: Any = None  # the name of the measure; None if it has none
+
+    @classmethod
+    def of(cls, value: Any, name: Any, other: Any = None) -> "_Row":
+        """Return a value with its query and its measure, or one of them, in either order."""
+        query, measure = sorted((name, other), key=_is_ndcg)
+        return cls(query, measure, value)
 
 
 def _reported(content: Any, k: Any) -> Reported:
@@ -17624,7 +18062,7 @@ def _reported(content: Any, k: Any) -> Reported:
         lines = list(content)
         logged = list(filter(None, (LOGGED.search(line.text) for line in lines)))
         if logged:
-            return _at_cutoff(_explanations_reported_rows_of_pairs([match.group("name", "value") for match in logged]), k)
+            return _at_cutoff([_Row.of(match["value"], match["name"]) for match in logged], k)
         if max((len(line.cells) for line in lines), default=0) > 1:
             return _at_cutoff(_rows_of_lines(lines), k)
         content = list(chain.from_iterable(line.cells for line in lines))
@@ -17638,7 +18076,7 @@ def _reported(content: Any, k: Any) -> Reported:
         return ReportedValues({}, k, list(map(_known, content)))
     if isinstance(content, tuple):
         # BEIR returns the means of nDCG, MAP, recall and precision.
-        return _at_cutoff(_rows_of_means(content), k)
+        return _at_cutoff(_rows_of_mappings(content), k)
     return _at_cutoff(_rows_of_records(content), k)
 
 
@@ -17649,36 +18087,41 @@ def _known(value: Any) -> Any:
 
 def _at_cutoff(rows: Iterable[_Row], k: Any) -> Reported:
     """Return the values of queries at k, or else the means at k; without k, all means."""
+    rows = list(rows)
     by_query: dict[_Cutoff, dict[Any, Any]] = {}
     means: dict[_Cutoff, dict[Any, Any]] = {}
-    other_measures: dict[str, None] = {}
-    for query, value, measure in rows:
-        is_mean = query in ALL_QUERIES  # which must say of what
+    for query, measure, value in _ndcgs(rows, result_name("nDCG", k)):
         cutoff = _cutoff_of(measure)
-        if measure is None and not is_mean:
-            cutoff = (k,)
-        if not cutoff:
-            other_measures[str(measure or query)] = None
-        elif is_mean:
+        if query in ALL_QUERIES:
             _add(means.setdefault(cutoff, {}), "the mean", value)
         else:
             _add(by_query.setdefault(cutoff, {}), query, value)
     known = by_query or means
-    cutoffs: list[_Cutoff] = [(k,)]
-    if k is None and known and len(by_query) < 2:
-        cutoffs = list(known)
-    first = cutoffs[0]
-    if first not in known:
+    wanted: _Cutoff = (k,)
+    if k is None and len(by_query) < 2:
+        wanted = next(iter(known), wanted)
+    missing = f", not {result_name('nDCG', *wanted)}"
+    if not known:
+        others = dict.fromkeys(str(row.measure or row.query) for row in rows)
+        there = brief(others, " and ") or "no value of a query"
+        raise InputError(f"holds {there}{missing}; give {{query: value}}")
+    if wanted not in known:
         names = [result_name("nDCG", *cutoff) for cutoff in known]
-        there = brief(names or other_measures, " and ") or "no value of a query"
-        hint = "; give {query: value}"
-        if known:
-            (other,) = next(iter(known))
-            hint = f"; choose {mark('cutoff of nDCG', other, said=f'k={other}')}"
-        raise InputError(f"holds {there}, not {result_name('nDCG', *first)}{hint}")
+        (other,) = next(iter(known))
+        hint = mark("cutoff of nDCG", other, said=f"k={other}")
+        raise InputError(f"holds {brief(names, ' and ')}{missing}; choose {hint}")
     if by_query:
-        return ReportedValues({}, first[0], by_query[first])
-    return Reported({cutoff: means[cutoff]["the mean"] for cutoff in cutoffs}, first[0])
+        return ReportedValues({}, wanted[0], by_query[wanted])
+    if k is not None:
+        means = {wanted: means[wanted]}
+    return Reported({cutoff: mean["the mean"] for cutoff, mean in means.items()}, wanted[0])
+
+
+def _ndcgs(rows: Sequence[_Row], name: str) -> Sequence[_Row]:
+    """Return the values of nDCG; if no measure is it, those of queries alone, with its name."""
+    unnamed = [row for row in rows if row.measure is None and row.query not in ALL_QUERIES]
+    named = [row for row in rows if _is_ndcg(row.measure)]
+    return named or [row._replace(measure=name) for row in unnamed]
 
 
 def _add(values: dict[Any, Any], query: Any, value: Any) -> None:
@@ -17700,8 +18143,12 @@ def _cutoff_of(measure: Any) -> _Cutoff:
     return (int(match[1]),)
 
 
-def _rows_of_lines(lines: Sequence[Line]) -> Iterator[_Row]:
-    """Yield the values in lines of a table, or in those of trec_eval and ir_measures."""
+def _is_ndcg(name: Any) -> bool:
+    return bool(_cutoff_of(name))
+
+
+def _rows_of_lines(lines: Sequence[Line]) -> Iterable[_Row]:
+    """Return the values in lines of a table, or in those of trec_eval and ir_measures."""
     header = lines[0].cells
     for line in lines:
         if len(line.cells) != len(header):
@@ -17711,33 +18158,31 @@ def _rows_of_lines(lines: Sequence[Line]) -> Iterator[_Row]:
             )
     rows = [line.cells for line in lines]
     if header[0] == "" or len(header) > 3 or spelled(header, QUERY_NAMES):
-        yield from _rows_of_records([dict(zip(header, row, strict=True)) for row in rows[1:]])
-    elif len(header) == 2:
-        yield from _explanations_reported_rows_of_pairs(rows)
-    else:
-        for *names, value in rows:
-            # trec_eval prints the measure first, ir_measures the query.
-            measure, query = sorted(names, key=lambda name: not _cutoff_of(name))
-            yield _Row(query, value, measure)
+        return _rows_of_records([dict(zip(header, row, strict=True)) for row in rows[1:]])
+    # trec_eval prints the measure first.
+    return [_Row.of(value, *reversed(names)) for *names, value in rows]
 
 
-def _explanations_reported_rows_of_mapping(content: Mapping[Any, Any]) -> Iterator[_Row]:
-    columns, splits, details = map(content.get, ("queries", "scores", "details"))
+def _explanations_reported_rows_of_mapping(content: Mapping[Any, Any]) -> Iterable[_Row]:
+    columns = content.get("queries")
     if isinstance(columns, Mapping):
         # a saved report
         rows = zip(*columns.values(), strict=True)
         return _rows_of_records([dict(zip(columns, row, strict=True)) for row in rows])
-    if isinstance(splits, Mapping) and set(map(type, splits.values())) == {list}:
-        # a file of MTEB, with the means of every subset of every split
-        return _rows_of_means(chain.from_iterable(splits.values()))
-    if isinstance(details, Mapping) and "metric_score" in content:
-        return _rows_of_elasticsearch(details)
-    return _explanations_reported_rows_of_pairs(content.items())
+    if "mteb_version" in content:
+        # the means of every subset of every split
+        return _rows_of_mappings(chain.from_iterable(content.get("scores", {}).values()))
+    if "metric_score" in content:
+        return _rows_of_elasticsearch(content.get("details", {}))
+    return _rows_of_mappings([content])
 
 
-def _rows_of_means(parts: Iterable[Mapping[str, Any]]) -> Iterator[_Row]:
-    """Yield the means in mappings by the name of the measure."""
-    return _explanations_reported_rows_of_pairs(list(chain.from_iterable(part.items() for part in parts)))
+def _rows_of_mappings(parts: Iterable[Mapping[Any, Any]]) -> Iterator[_Row]:
+    """Yield means, or values by query, by query and measure, or by measure and query."""
+    for name, value in chain.from_iterable(part.items() for part in parts):
+        values = value if isinstance(value, Mapping) else {None: value}
+        for other, number in values.items():
+            yield _Row.of(number, name, other)
 
 
 def _rows_of_elasticsearch(details: Mapping[str, Any]) -> Iterator[_Row]:
@@ -17748,23 +18193,7 @@ def _rows_of_elasticsearch(details: Mapping[str, Any]) -> Iterator[_Row]:
     if any("normalized_dcg" in metric.get(measure, ()) for metric in metrics):
         measure = None
     for query, result in details.items():
-        yield _Row(query, result.get("metric_score"), measure)
-
-
-def _explanations_reported_rows_of_pairs(pairs: Collection[Any]) -> Iterator[_Row]:
-    """Yield means, or values by query, by query and measure, or by measure and query."""
-    by_measure = any(_cutoff_of(name) for name, _ in pairs)
-    alone = ALL_QUERIES[0] if by_measure else None
-    for name, value in pairs:
-        values = value if isinstance(value, Mapping) else {alone: value}
-        for other, number in values.items():
-            if not by_measure:
-                yield _Row(name, number, other)
-            elif _cutoff_of(other):
-                # In BEIR's file, the means of nDCG are beside those of other measures.
-                yield _Row(ALL_QUERIES[0], number, other)
-            else:
-                yield _Row(other, number, name)
+        yield _Row(query, measure, result.get("metric_score"))
 
 
 def _rows_of_records(records: Iterable[Mapping[Any, Any]]) -> Iterator[_Row]:
@@ -17778,10 +18207,10 @@ def _rows_of_records(records: Iterable[Mapping[Any, Any]]) -> Iterator[_Row]:
             raise InputError(f"has the columns {names}, but none of queries; call that query_id")
         query = values.pop(column)
         for name, value in values.items():
-            if len(values) > 1 or _cutoff_of(name):
-                yield _Row(query, value, name)
-            else:
-                yield _Row(query, value)
+            yield _Row(query, name, value)
+        if len(values) == 1:
+            # It needs no name that is known.
+            yield _Row(query, None, value)
 
 
 # ndcg/explanations/explanation.py: Find the convention that gives a score: score rankings under all, and explain their differences.
@@ -18192,8 +18621,7 @@ class Scorer:
     def values_by_query(self, options: Options) -> Floats:
         """Return the nDCG of every query under some options, with a row for every cutoff."""
         rankings = self.read(options)
-        if options.missing == "raise":
-            refuse_missing(rankings)
+        refuse_missing(rankings, options)
         with user_terms(rankings):
             return measure_rankings(rankings, options)["nDCG"]
 
@@ -19815,10 +20243,11 @@ def left_out_notes(columns: PerQuery, options: Options) -> Iterator[str]:
 
 def missing_notes(columns: PerQuery, options: Options) -> Iterator[str]:
     """Yield sentences on missing queries that count in the mean, and on ones with few documents."""
-    missing = int(np.count_nonzero(columns["missing"]))
-    if missing and options.missing != "skip":
+    counted = columns["missing"] & (options.missing != "skip")
+    missing = int(np.count_nonzero(counted))
+    if missing:
         yield Message(f"{sentence_on_missing(missing, len(columns['ideal']))}.")
-    deepest = max((k for k in options.cutoffs if k is not None), default=0)
+    deepest = max(filter(None, options.cutoffs), default=0)
     # A short list with all judged documents, as of a reranker, cannot usefully be longer.
     incomplete = ~columns["missing"] & (columns["judged"] > columns["retrieved and judged"])
     few = np.count_nonzero(incomplete & (columns["retrieved"] < deepest))
@@ -19881,11 +20310,10 @@ def first_slices(slices: Mapping[Value, Any]) -> Iterator[str]:
 
 def least_p_values(pairs: Sequence[Pair], testing: Testing) -> list[float]:
     """Return the lowest corrected p-value that a pair could have with its differing queries."""
-    least = []
-    for pair in pairs:
-        # A two-sided test also counts the permutation with all signs turned.
-        as_extreme = testing.sides if pair.exact else 1
-        least.append(min(1, as_extreme / pair.permutations))
+    permutations = np.array([pair.permutations for pair in pairs])
+    # A two-sided test also counts the permutation with all signs turned.
+    as_extreme = np.where([pair.exact for pair in pairs], testing.sides, 1)
+    least = np.minimum(1, as_extreme / permutations).tolist()
     return list(map(float, testing.holm(pairs, least)))
 
 
@@ -19946,6 +20374,12 @@ QUERY_TYPES: dict[str, set[type]] = {
     "slice": {str, int, bool, NoneType},
     "weight": {float, int},
     **{name: {int} for name in COUNTS},
+}
+NAMES_IN_ROWS = ("query", "system", "slice")
+# The types of columns other than float64; None for that of the values.
+ARROW_TYPES: dict[str, pa.DataType | None] = {
+    **dict.fromkeys(NAMES_IN_ROWS),
+    **dict.fromkeys(COUNTS, pa.int64()),
 }
 # The errors that reading values raises which `to_dict` did not return.
 WRONG_VALUES = (KeyError, TypeError, AttributeError, ValueError, OverflowError, pa.ArrowException)
@@ -20017,8 +20451,8 @@ def _saved_column(name: str, values: Any) -> pa.Array:
         raise ValueError(
             f"must have no values of type {', '.join(kind.__name__ for kind in others)}"
         )
-    column = pa.array(values)
-    if name in ("query", "system", "slice"):
+    column = pa.array(values, ARROW_TYPES.get(name, pa.float64()))
+    if name in NAMES_IN_ROWS:
         return column
     numbers = column.drop_null().cast(pa.float64()).to_numpy()
     is_valid = np.isfinite(numbers)
@@ -20028,7 +20462,7 @@ def _saved_column(name: str, values: Any) -> pa.Array:
         raise ValueError(
             f"must be finite, and of weights and counts not negative; got {numbers[~is_valid][0]}"
         )
-    return column if name in COUNTS else column.cast(pa.float64())
+    return column
 
 
 def saved_number(value: Any, place: str) -> float:
@@ -20169,7 +20603,7 @@ def saved_columns(table: pa.Table, names: Sequence[str], signature: str) -> PerQ
     if "weight" in table.column_names and not any(table["weight"].to_pylist()):
         raise ValueError("queries: weight: is 0 for every query")
     columns = {"ideal": np.ones(len(table))}
-    for column in {*table.column_names} - {"system", "query", "slice"}:
+    for column in {*table.column_names}.difference(NAMES_IN_ROWS):
         columns[column] = table[column].to_numpy().copy()
     for name in names:
         for column in columns_of_values(name):
@@ -20181,14 +20615,12 @@ def saved_columns(table: pa.Table, names: Sequence[str], signature: str) -> PerQ
 
 def _check_bounds(name: str, values: Floats, ids: Sequence[Any], signature: str) -> None:
     """Raise an error for a saved nDCG that is not from 0 to 1, if its options have these bounds."""
-    outside = (values < 0) | (values > 1 + ROUNDING)
-    if not outside.any():
-        return
     choices = choices_in(signature)
-    has_bounds = choices.get("negative") != "keep"
-    has_bounds &= choices.get("gain", "linear") in GAINS  # no gain that a user defined
-    has_bounds &= choices.get("empty", "0") in ("0", "1", "nan")
-    if has_bounds:
+    outside = (values < 0) | (values > 1 + ROUNDING)
+    outside &= choices.get("negative") != "keep"
+    outside &= choices.get("gain", "linear") in GAINS  # no gain that a user defined
+    outside &= choices.get("empty", "0") in ("0", "1", "nan")
+    if outside.any():
         query = int(outside.argmax())
         raise ValueError(
             f"queries: {name}: query {shown(ids[query])}: must be from 0 to 1; got {values[query]}"
@@ -21918,7 +22350,7 @@ class TrainerMetrics:
         """Store the options and the queries of documents."""
         self.columns = None
         if query_ids is not None and not callable(query_ids):
-            self.columns = _Columns.read(query_ids, references)
+            self.columns = _loops_trainer_Columns.read(query_ids, references)
         elif references is not None:
             raise ValueError(
                 "references are the labels in the order of query_ids; give query_ids as a column, "
@@ -22011,7 +22443,7 @@ class TrainerMetrics:
         return _loops_trainer_array(inputs[self.main_input])
 
 
-class _Columns(NamedTuple):
+class _loops_trainer_Columns(NamedTuple):
     """The queries and labels of an evaluation set, a row per document, in its order."""
 
     ids: pa.Array  # the query of every row
@@ -23002,7 +23434,7 @@ def joined(queries: SparkQueries, options: Options) -> SparkQueries:
 
     query, origin, documents = rows.query, rows.origin, rows.columns["document"]
     is_first = np.ones(len(query), bool)
-    is_first[1:] = (query[1:] != query[:-1]) | ~_are_alike(documents[1:], documents[:-1])
+    is_first[1:] = (query[1:] != query[:-1]) | ~_scores_spark_join_are_alike(documents[1:], documents[:-1])
     if is_first.all() and "origin" not in rows.columns:
         return rows  # of one table, in which every row is a document
     document = np.cumsum(is_first) - 1  # the same number for all rows of a document
@@ -23093,7 +23525,7 @@ def _refuse_repeats(
     if table == IN_QRELS:
         # In one table, all rows of a document repeat its relevance.
         reference = rows.columns["reference"]
-        unlike = ~_are_alike(reference.take(pa.array(again)), reference.take(pa.array(before)))
+        unlike = ~_scores_spark_join_are_alike(reference.take(pa.array(again)), reference.take(pa.array(before)))
         if unlike.any():
             row = int(again[int(unlike.argmax())])
             raise _repeated(rows, row, "has several relevances; give it one", "reference")
@@ -23138,7 +23570,7 @@ def is_null(column: pa.Array) -> Mask:
     return np.asarray(column.is_null().to_numpy(zero_copy_only=False))
 
 
-def _are_alike(one: pa.Array, other: pa.Array) -> Mask:
+def _scores_spark_join_are_alike(one: pa.Array, other: pa.Array) -> Mask:
     """Return whether two columns have the same values, or are both null."""
     nulls = pc.and_(one.is_null(), other.is_null())
     return np.asarray(pc.fill_null(pc.equal(one, other), nulls).to_numpy(zero_copy_only=False))
@@ -23219,10 +23651,9 @@ def _lists_by_query(rows: Any) -> Any:
         rows = rows.withColumn("document", functions.expr("cast(document as string)"))
     lists: list[str] = []
     bits: list[str] = []
-    for name, data_type in rows.dtypes:
-        if name != "query":
-            bits.append(f"if({name} is null, {1 << len(lists)}, 0)")
-            lists.append(f"collect_list(coalesce({name}, cast(0 as {data_type}))) as {name}")
+    for name, data_type in rows.drop("query").dtypes:
+        bits.append(f"if({name} is null, {1 << len(lists)}, 0)")
+        lists.append(f"collect_list(coalesce({name}, cast(0 as {data_type}))) as {name}")
     lists.append(f"collect_list(cast({' + '.join(bits)} as tinyint)) as missing")
     if "origin" not in rows.columns:
         return rows.groupBy("query").agg(*map(functions.expr, lists))
@@ -23346,21 +23777,27 @@ def _are_nested(frame: Any, given: Mapping[str, Any]) -> bool:
     _refuse_no_frame("df", frame)
     _refuse_unknown_columns(frame, given)
     types = {name: _scores_spark_rows_type(frame, column) for name, column in given.items()}
-    nested = bool(types["prediction"].startswith("array<"))
-    form = "array<{}>" if nested else "{}"
+    checks: dict[str, Callable[[str, str, str], None]] = {
+        "prediction": partial(_check_values, of_prediction=types["prediction"]),
+        "reference": partial(_check_values, of_prediction=types["prediction"]),
+        "sample_weight": _check_numbers,
+        "query": _check_ids,
+        "document": _check_ids,
+    }
+    for name, column in given.items():
+        checks[name](name, column, types[name])
+    return bool(types["prediction"].startswith("array<"))
+
+
+def _check_values(argument: str, column: str, data_type: str, of_prediction: str) -> None:
+    """Raise an error for a column without numbers, or with them in arrays on one side alone."""
+    form = "array<{}>" if of_prediction.startswith("array<") else "{}"
     readable = {"prediction": NUMBERS, "reference": (*NUMBERS, "string")}  # labels are text
-    for name, readable_types in readable.items():
-        if types[name] in map(form.format, readable_types):
-            continue
+    if data_type not in map(form.format, readable[argument]):
         tables = "arrays of ids need two tables, predictions= and references="
         hint = f"give numbers in both, or arrays of numbers; {tables}"
-        column = f"column {shown(given[name])} is of type {types[name]}"
-        raise ValueError(f"{name}: {column}, prediction of {types['prediction']}; {hint}")
-    checks = {"sample_weight": _check_numbers, "query": _check_ids, "document": _check_ids}
-    for name, check in checks.items():
-        if name in given:
-            check(name, given[name], types[name])
-    return nested
+        types = f"column {shown(column)} is of type {data_type}, prediction of {of_prediction}"
+        raise ValueError(f"{argument}: {types}; {hint}")
 
 
 def _refuse_no_frame(argument: str, frame: Any) -> None:
@@ -23572,7 +24009,7 @@ def means(frame: Any, options: Options) -> dict[str, float]:
     is_one_table = "origin" not in frame.columns
     if is_one_table and nulls == {1} and options.measures != ("IDCG",):
         raise ValueError("prediction: no row has a score; give the column of scores")
-    if 0 not in nulls and 1 in nulls:
+    if nulls & {0, 1} == {1}:
         hint = "if they are of two tables, check that both have the same ids, and scores not null"
         warn(f"no row has both a prediction and a reference; {hint}")
     elif are_mostly_missing(missing, queries, options):
@@ -23660,7 +24097,7 @@ def _tables(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
         if not batch.num_rows:
             continue
         pending.append(batch)
-        documents += pc.sum(pc.list_value_length(batch["prediction"])).as_py() or 0
+        documents += pc.sum(pc.list_value_length(batch["prediction"]), min_count=0).as_py()
         if documents >= PART:
             yield pa.Table.from_batches(pending)
             pending, documents = [], 0
@@ -23674,7 +24111,7 @@ class Measured(NamedTuple):
     ids: pa.Array | None  # the id of every query
     values: list[Floats]  # the values of the queries, by result
     weights: Floats  # the weight of every query
-    missing: int  # how many of the queries, if these have ids, are missing from the run
+    missing: int  # how many of the queries are missing from the run
     # What documents lack: 0 for nothing, 1 for the prediction, 2 for the reference, 3 for both.
     nulls: list[int]
 
@@ -23724,15 +24161,12 @@ def _scores_spark_measure(options: Options, table: pa.Table) -> Measured | None:
     with user_terms(rankings, relevance="reference", score="prediction"):
         rankings = rankings.with_scores_in(options.score_dtype)
         rankings = rankings.with_highest_first(options.score_order)
-        if options.labels is not None:
-            rankings = rankings.with_gains(options.labels)
-        if options.missing == "raise":
-            refuse_missing(rankings)
+        rankings = rankings.with_gains(options.labels)
+        refuse_missing(rankings, options)
         scored = rankings.judged_only() if options.judged_only else rankings
         values = measure_rankings(scored, options)
     results = [np.asarray(values[measure][row]) for _, measure, row in options.results]
-    missing = int(rankings.missing.sum()) if "missing" in table.column_names else 0
-    return Measured(ids, results, weights, missing, nulls)
+    return Measured(ids, results, weights, int(rankings.missing.sum()), nulls)
 
 
 def _with_documents(columns: Mapping[str, pa.Array]) -> SparkQueries:
