@@ -3867,8 +3867,7 @@ class Names(NamedTuple):
 
     kind: str  # "run", "qrels" or "exclude"
     value: str  # the role of the value of a document; empty for documents to exclude
-    # what `fields` gives, by role; the value of documents to exclude, which have none, has no name
-    given: Mapping[str, Given] = {"": Given(None)}
+    given: Mapping[str, Given] = {}  # what `fields` gives, by role
     has_query_ids: bool = False  # whether `query_ids` names the queries of objects
     takes_query_ids: bool = False  # whether `query_ids` may be given, as beside objects in memory
     ascending: bool = False  # whether the lowest score is best
@@ -4030,7 +4029,8 @@ def names_of_side(
         return names._replace(
             ascending=score_order == "ascending", is_order_given=is_given, keep=keep
         )
-    return names._replace(keep="first")  # documents to exclude may be repeated
+    # Documents to exclude have no value, and may be repeated.
+    return names._replace(given={**given, value: Given(None)}, keep="first")
 
 
 PLAIN_RELEVANCES = plain_names(RELEVANCE[0])
@@ -7815,8 +7815,9 @@ def _values_beside(beside_id: Fields, number_beside: int, names: Names) -> Candi
         # All fields that are called scores could be it, as that of a reranker beside another, but
         # no text, as of an explanation.
         called = [path for path, name in beside_id.names.items() if name.endswith("score")]
-        numbers = [path for path in called if not _holds_text(as_number(beside_id[path].example))]
-        values = list(dict.fromkeys([*values, *filter(beside_id.tells, numbers)]))
+        examples = {path: as_number(beside_id[path].example) for path in called}
+        scores = [path for path, example in examples.items() if not isinstance(example, str)]
+        values = list(dict.fromkeys([*values, *filter(beside_id.tells, scores)]))
     return {role: values}
 
 
@@ -8691,7 +8692,7 @@ def _ways_of_table(argument: str, table: Any) -> Iterator[None]:
             by_query = "{query: row.dropna().to_dict() for query, row in frame.iterrows()}"
             error.add(f"if columns are documents, give rows by query, {by_query}")
         if "query" in error.roles and "document" in error.chosen:
-            error.add(f"if all rows are of one query, add a column {mark('query_id')} with its id")
+            error.add("if all rows are of one query, add a column query_id with its id")
         error.add_decimals(WITH_POINTS)
         raise
 
@@ -10338,17 +10339,18 @@ def _warn_of_unread_relevances(qrels: Any, given: Any) -> None:
             return
 
 
-def _is_prose(table: Any, name: Any) -> bool:
+def _is_prose(side: Any, name: Any) -> bool:
     """Return whether most rows of a table have a text of their own, such as the answer.
 
-    Labels are few. Of other forms, and of a table that can be read only once, nothing is known.
+    Labels are few. Of other forms than tables and records nothing is known.
     """
-    with suppress(Exception):
-        (column,) = frame_of("references", table).read([name])  # type: ignore[union-attr]
-        cells = list(map(as_number, in_python(plain(str(name), column))))
-        texts = {cell for cell in cells if isinstance(cell, str)}
-        return len(texts) > max(1, len(cells) / 2)
-    return False
+    frame = frame_of_data("references", side)
+    if frame is None or name not in frame.names:
+        return False
+    (column,) = frame.read([name])
+    cells = list(map(as_number, in_python(plain(str(name), column))))
+    texts = {cell for cell in cells if isinstance(cell, str)}
+    return len(texts) > max(1, len(cells) / 2)
 
 
 def _read_sides(given: Mapping[str, Any], names: Mapping[str, Names]) -> dict[str, Any]:

@@ -401,8 +401,7 @@ class Names(NamedTuple):
 
     kind: str  # "run", "qrels" or "exclude"
     value: str  # the role of the value of a document; empty for documents to exclude
-    # what `fields` gives, by role; the value of documents to exclude, which have none, has no name
-    given: Mapping[str, Given] = {"": Given(None)}
+    given: Mapping[str, Given] = {}  # what `fields` gives, by role
     has_query_ids: bool = False  # whether `query_ids` names the queries of objects
     takes_query_ids: bool = False  # whether `query_ids` may be given, as beside objects in memory
     ascending: bool = False  # whether the lowest score is best
@@ -564,7 +563,8 @@ def names_of_side(
         return names._replace(
             ascending=score_order == "ascending", is_order_given=is_given, keep=keep
         )
-    return names._replace(keep="first")  # documents to exclude may be repeated
+    # Documents to exclude have no value, and may be repeated.
+    return names._replace(given={**given, value: Given(None)}, keep="first")
 
 
 PLAIN_RELEVANCES = plain_names(RELEVANCE[0])

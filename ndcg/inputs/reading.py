@@ -46,7 +46,7 @@ from .fields import (
     says_lowest_first,
     with_names_of_columns,
 )
-from .frame import frame_of
+from .frame import frame_of_data
 from .ids import id_column
 from .joins import join_by_id, join_lists, join_rows, refuse_open_ties
 from .no_rankings import (
@@ -185,17 +185,18 @@ def _warn_of_unread_relevances(qrels: Any, given: Any) -> None:
             return
 
 
-def _is_prose(table: Any, name: Any) -> bool:
+def _is_prose(side: Any, name: Any) -> bool:
     """Return whether most rows of a table have a text of their own, such as the answer.
 
-    Labels are few. Of other forms, and of a table that can be read only once, nothing is known.
+    Labels are few. Of other forms than tables and records nothing is known.
     """
-    with suppress(Exception):
-        (column,) = frame_of("references", table).read([name])  # type: ignore[union-attr]
-        cells = list(map(as_number, in_python(plain(str(name), column))))
-        texts = {cell for cell in cells if isinstance(cell, str)}
-        return len(texts) > max(1, len(cells) / 2)
-    return False
+    frame = frame_of_data("references", side)
+    if frame is None or name not in frame.names:
+        return False
+    (column,) = frame.read([name])
+    cells = list(map(as_number, in_python(plain(str(name), column))))
+    texts = {cell for cell in cells if isinstance(cell, str)}
+    return len(texts) > max(1, len(cells) / 2)
 
 
 def _read_sides(given: Mapping[str, Any], names: Mapping[str, Names]) -> dict[str, Any]:

@@ -306,8 +306,9 @@ def _values_beside(beside_id: Fields, number_beside: int, names: Names) -> Candi
         # All fields that are called scores could be it, as that of a reranker beside another, but
         # no text, as of an explanation.
         called = [path for path, name in beside_id.names.items() if name.endswith("score")]
-        numbers = [path for path in called if not _holds_text(as_number(beside_id[path].example))]
-        values = list(dict.fromkeys([*values, *filter(beside_id.tells, numbers)]))
+        examples = {path: as_number(beside_id[path].example) for path in called}
+        scores = [path for path, example in examples.items() if not isinstance(example, str)]
+        values = list(dict.fromkeys([*values, *filter(beside_id.tells, scores)]))
     return {role: values}
 
 

@@ -85,6 +85,7 @@ OF_OBJECTS: dict[str, Row] = {
     ),
     "relevances in a list beside one document": qrels(
         [{"query_id": "q", "doc_id": "a", "votes": [{"value": 1}, {"value": 0}]}],
+        "the column 'votes.value'",
         "row 0",
         fields={"relevance": "votes.value"},
     ),

@@ -413,7 +413,7 @@ FLAT_COLUMNS: dict[str, Row] = {
     ),
     "two logits": refused(compute, "predictions", **FLAT | {"predictions": np.zeros((3, 2))}),
     "lists of scores": refused(
-        compute, "predictions", "query 'q'", "row 0", **FLAT | {"predictions": [[1], [2], [3]]}
+        compute, "predictions", "query 'q', row 0", **FLAT | {"predictions": [[1], [2], [3]]}
     ),
     "text": refused(
         compute, "predictions", "query 'q', row 1", **FLAT | {"predictions": [1, "high", 3]}

@@ -211,7 +211,7 @@ def test_masked_documents_are_not_retrieved_or_not_judged(ndcg: Metric) -> None:
         (
             np.arange(3),
             np.ma.array([0, 1, 1], mask=[1, 0, 0]),
-            "groups: row 0 is None; give each row an id",
+            "groups: row 0 is empty; give each row an id",
         ),
         (
             np.eye(3),

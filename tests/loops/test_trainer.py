@@ -225,7 +225,7 @@ def test_the_predictions_of_one_logit_can_be_scored_in_every_function(
 def test_the_error_for_two_logits_says_how_to_make_one_score(
     ndcg: Metric, make_trainer: Make
 ) -> None:
-    hint = "give the difference of two logits, logits[:, 1] - logits[:, 0], in a Trainer by "
+    hint = "give the difference of two logits, logits[..., 1] - logits[..., 0], in a Trainer by "
     got = re.escape(
         f"got shape ({len(PAIRS)}, 2); {hint}preprocess_logits_for_metrics (docs/training.md)"
     )

@@ -75,7 +75,7 @@ FAULTY = {
     "gain=a=1, b=x": "gain=a=1, b=x was not read: Gain",
     "log_base=e": "log_base=e was not read: Base of the logarithm must be",
     "log_base=inf": "log_base=inf was not read: Base of the logarithm must be",
-    "ideal=full&k=all": 'Top must be given for Ideal set to "all of the highest gain", since',
+    "ideal=full&k=all": 'Top must be given for Ideal set to "all of the highest gain" and at most',
     "gain=yes=1": "gain=yes=1 was not read: row 1: '0' is a label without a gain; Gain has 'yes'.",
     "step=nothing": "it must be one of gain, discount, ideal, ",
     "guess=Two": "guess=Two was not read: nothing is asked here.",
