@@ -156,7 +156,7 @@ def says_lowest_first(name: Any, pattern: re.Pattern[str] = NAMES_OF_DISTANCES) 
     >>> [says_lowest_first(name) for name in ("cosineDistance", "distances", "distance_score")]
     [True, True, False]
     """
-    return pattern.search(_in_words(str(name))) is not None
+    return isinstance(name, str) and pattern.search(_in_words(name)) is not None
 
 
 @lru_cache(1 << 12)
