@@ -41,13 +41,14 @@ from functools import cache, cached_property, lru_cache, partial
 from hashlib import blake2b
 from importlib import import_module
 from importlib.util import find_spec
+from inspect import getattr_static
 from itertools import accumulate, chain, combinations, compress, count, cycle, filterfalse, groupby, islice, pairwise, permutations, product, repeat, starmap, takewhile, zip_longest
 from numbers import Integral, Number, Real
 from numpy.typing import ArrayLike, NDArray
 from operator import attrgetter, itemgetter, length_hint
 from os import PathLike
 from pathlib import Path
-from types import MappingProxyType, NoneType, SimpleNamespace
+from types import GetSetDescriptorType, MappingProxyType, NoneType, SimpleNamespace
 from typing import Any, BinaryIO, Generic, Literal, NamedTuple, Self, SupportsIndex, TYPE_CHECKING, TypeVar, TypedDict, Unpack, cast
 from uuid import UUID, uuid4
 
@@ -4137,8 +4138,8 @@ def chosen_fields(
         elif not names.says_none(role):
             unclear[role] = possible
     _refuse_one_of_flattened(chosen.get("document"), fields)
-    if names.kind == "qrels":
-        _refuse_lists_by_grade(chosen.get("document"), fields)
+    if names.kind == "qrels" and "document" in unclear:
+        _refuse_lists_by_grade(fields)
     if unclear:
         problems = _problems(unclear, names, fields)
         written = {role: names.written(role) for role in unclear if fields}
@@ -4192,16 +4193,16 @@ def _pattern(field: Field) -> Keys:
     return (*outer, NUMBER_IN_PATH.sub("{n}", last))
 
 
-def _refuse_lists_by_grade(document: Any, fields: Fields) -> None:
+def _refuse_lists_by_grade(fields: Fields) -> None:
     """Raise an error for lists of ids under their grades, such as `3` beside `2`.
 
-    If the document is another field, they are no such lists.
+    If the document is another field, or `fields` names it, they are no such lists.
     """
     by_grade = []
     for path, field in fields.items():
         if GRADE.fullmatch(str(field.keys[-1])) and isinstance(field.example, (list, tuple, Set)):
             by_grade.append(path)
-    if len(by_grade) > 1 and document in (None, *by_grade):
+    if len(by_grade) > 1:
         row = "".join(["row", *(f"[{key!r}]" for key in fields[by_grade[0]].keys[:-1])])
         problem = f"{brief(map(shown, by_grade), ', ')} are numbers that name lists"
         by_id = f"{{id: int(grade) for grade, ids in {row}.items() for id in ids}}"
@@ -6896,7 +6897,7 @@ def contradiction(values: Sequence[Any], ranks: Sequence[Any], names: Names) -> 
 LOWEST_FLOAT32 = float(np.finfo(np.float32).min)
 QUERIES_LOOKED_AT = 1 << 4  # whose ids are looked at
 HIGHEST_LOOKED_AT = 1 << 6  # unjudged documents of such a query
-MOST_CANDIDATES = 1 << 10  # of a reranker
+MOST_CANDIDATES = 100  # of a reranker
 IDS_LOOKED_AT = 1 << 10  # of the queries of a run that are not judged
 MOST_UNMATCHED = 1 / 10  # of the queries; as many may well be unmatched on both sides
 FIRST_PART = 1 / 4  # of the documents of a query, among which its own one is
@@ -7132,6 +7133,8 @@ LOOKED_AT = 1 << 9  # objects of a side or in the lists of a field, of which the
 MOST_CELLS = 1 << 16  # fields of the objects at one path, since mappings may have many documents
 SINGLE = {NoneType, str, int, float, bool}  # types of values that hold no other values
 NO_OBJECTS = (NoneType, str, bytes, date, Number, list, Set, type, Enum, UUID, PathLike)
+# Attributes that are computed, perhaps slowly or with a warning.
+COMPUTED = (property, cached_property, GetSetDescriptorType)
 # of tensors, columns and tables, and of the missing value of pandas
 SIGNS_OF_ARRAYS = ("__array__", "__array_ufunc__", "__arrow_c_stream__")
 # What lists the fields of a named tuple, a dataclass, and a struct of msgspec.
@@ -7151,9 +7154,10 @@ def _has_fields(kind: Any) -> bool:
         return _has_any(kind, ("_fields", "asDict"))  # the latter of Spark
     if issubclass(kind, NO_OBJECTS) or _has_any(kind, SIGNS_OF_ARRAYS):
         return False
+    if getattr(kind, "__slots__", ()) or kind.__dictoffset__ != 0:
+        return True
     # Rows of a database have keys, and what Elasticsearch's client returns has what its body has.
-    names = ("keys", "__getattr__", "__slots__", *NAMES_OF_FIELDS)
-    return kind.__dictoffset__ != 0 or _has_any(kind, names)
+    return _has_any(kind, ("keys", "__getattr__", *NAMES_OF_FIELDS))
 
 
 def _has_any(value: Any, attributes: Iterable[str]) -> bool:
@@ -7187,22 +7191,17 @@ def fields_of(value: Any) -> Mapping[Any, Any]:
     if hasattr(value, "keys"):
         with suppress(TypeError, LookupError):  # of a container with keys of its own
             return dict(value)
-    fields = getattr(value, "__dict__", {})
-    if all(map(_is_private, fields)):
-        fields = _attributes_of_class(value) or fields
+    fields = getattr(value, "__dict__", None) or _attributes_of_class(value)
     return {name: field for name, field in fields.items() if not callable(field)}
 
 
-def _is_private(name: str) -> bool:
-    return name.startswith("_")
-
-
 def _attributes_of_class(value: Any) -> dict[str, Any]:
-    """Return what an object has by its class: slots, properties, the fields of a Java object."""
+    """Return what an object without a `__dict__` has: slots, or the fields of a Java object."""
     attributes = {}
-    for name in filterfalse(_is_private, dir(value)):
-        with suppress(Exception):  # of a property
-            attributes[name] = getattr(value, name)
+    for name in dir(value):
+        is_computed = isinstance(getattr_static(type(value), name, None), COMPUTED)
+        if not name.startswith("_") and not is_computed:
+            attributes[name] = getattr(value, name, None)
     return attributes
 
 
@@ -10224,6 +10223,7 @@ def _refuse_several_in_cells(argument: str, side: Columns, other: ById | Columns
 
 # Chunked columns and sparse matrices are read in parts of about this many documents.
 PART = 1 << 20
+MOST_LABELS = 5  # different words that are labels; more are answers
 
 
 class Inputs(NamedTuple):
@@ -10342,7 +10342,7 @@ def _warn_of_unread_relevances(qrels: Any, given: Any) -> None:
 def _is_prose(side: Any, name: Any) -> bool:
     """Return whether most rows of a table have a text of their own, such as the answer.
 
-    Labels are few. Of other forms than tables and records nothing is known.
+    Labels are fewer. Of other forms than tables and records nothing is known.
     """
     frame = frame_of_data("references", side)
     if frame is None or name not in frame.names:
@@ -10350,7 +10350,7 @@ def _is_prose(side: Any, name: Any) -> bool:
     (column,) = frame.read([name])
     cells = list(map(as_number, in_python(plain(str(name), column))))
     texts = {cell for cell in cells if isinstance(cell, str)}
-    return len(texts) > max(1, len(cells) / 2)
+    return len(texts) > max(MOST_LABELS, len(cells) / 2)
 
 
 def _read_sides(given: Mapping[str, Any], names: Mapping[str, Names]) -> dict[str, Any]:
@@ -13501,7 +13501,7 @@ def doubts_about(part: Rankings, options: Options) -> Iterator[str]:
     """
     sentences = [*part.doubts]
     if not options.is_order_given:
-        sentences += [_doubt_about_sides(part), _doubt_about_systems(part)]
+        sentences.append(_doubt_about_sides(part))
     sentences += [doubt_about_order(part, options.given_order), _doubt_about_totals(part)]
     if options.ignore_index is not None:
         sentences.append(_doubt_about_padding(part, options.ignore_index))
@@ -13549,7 +13549,8 @@ def _doubts_about_full_lists(part: Rankings, options: Options) -> Iterator[str]:
         return
     if not options.is_order_given:
         yield _doubt_about_ids(part)
-    yield _doubt_about_zeros(part)
+    if options.ignore_index is None:
+        yield _doubt_about_zeros(part)
 
 
 def _doubt_about_totals(part: Rankings) -> str:
@@ -13820,46 +13821,6 @@ def _counted_scores(first: int) -> str:
     ascending = mark("score_order", "ascending")
     hint = f"give the scores that were sorted; if the lowest is best, give {ascending}"
     return f"{problem}, as ranks and the positions of an argsort are; {hint}; {highest_first()}"
-
-
-# Several systems
-
-
-def _doubt_about_systems(rankings: Rankings) -> str:
-    """Return what a warning says about queries with several lists of falling scores.
-
-    The lists follow one another in nearly every query, as those of several systems in one table.
-    Rows that are sorted by their relevance first have such lists too.
-    """
-    if rankings.has_ranks or rankings.place is None or len(rankings.score) < MANY_DOCUMENTS:
-        return ""
-    # The first query tells nearly always.
-    first = rankings.score[: rankings.offsets[1]]
-    if rankings.retrieved is not None:
-        first = first[rankings.retrieved[: len(first)]]
-    if not 0 < np.count_nonzero(first[1:] >= first[:-1]) < len(first) / FEWEST_OF_QUERY:
-        return ""
-    retrieved, _ = rankings.sides()
-    relevance = rankings.relevance[retrieved]
-    query, score = rankings.retrieved_scores()
-    if len(score) == 0:
-        return ""
-    falls = (query[1:] == query[:-1]) & (score[1:] < score[:-1])
-    starts = np.flatnonzero(np.concatenate([[True], ~falls]))
-    are_long = np.diff(starts, append=len(score)) >= FEWEST_OF_QUERY
-    lists = np.bincount(query[starts], minlength=rankings.queries)
-    long_lists = np.bincount(query[starts[are_long]], minlength=rankings.queries)
-    systems = int(np.median(lists[lists > 0]))
-    are_alike = (lists == systems) & (long_lists == systems)
-    others = (lists > 0) & ~are_alike
-    if systems == 1 or others.sum() > MOST_OTHERS * are_alike.sum():
-        return ""
-    if (relevance[1:] == relevance[:-1])[falls].all():
-        return ""
-    counts = f"{are_alike.sum()} of {np.count_nonzero(lists)}"
-    problem = f"the scores of {counts} queries fall {systems} times, as those of {systems} systems"
-    single = f"if they are of one, give {mark('score_order', 'descending')}"
-    return f"{problem}; give the rows of one system; {single}"
 
 
 # ndcg/scores/devices.py: Score tensors on the accelerator where they lie.

@@ -19,7 +19,7 @@ from .rankings import Rankings
 LOWEST_FLOAT32 = float(np.finfo(np.float32).min)
 QUERIES_LOOKED_AT = 1 << 4  # whose ids are looked at
 HIGHEST_LOOKED_AT = 1 << 6  # unjudged documents of such a query
-MOST_CANDIDATES = 1 << 10  # of a reranker
+MOST_CANDIDATES = 100  # of a reranker
 IDS_LOOKED_AT = 1 << 10  # of the queries of a run that are not judged
 MOST_UNMATCHED = 1 / 10  # of the queries; as many may well be unmatched on both sides
 FIRST_PART = 1 / 4  # of the documents of a query, among which its own one is

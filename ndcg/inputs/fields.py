@@ -671,8 +671,8 @@ def chosen_fields(
         elif not names.says_none(role):
             unclear[role] = possible
     _refuse_one_of_flattened(chosen.get("document"), fields)
-    if names.kind == "qrels":
-        _refuse_lists_by_grade(chosen.get("document"), fields)
+    if names.kind == "qrels" and "document" in unclear:
+        _refuse_lists_by_grade(fields)
     if unclear:
         problems = _problems(unclear, names, fields)
         written = {role: names.written(role) for role in unclear if fields}
@@ -726,16 +726,16 @@ def _pattern(field: Field) -> Keys:
     return (*outer, NUMBER_IN_PATH.sub("{n}", last))
 
 
-def _refuse_lists_by_grade(document: Any, fields: Fields) -> None:
+def _refuse_lists_by_grade(fields: Fields) -> None:
     """Raise an error for lists of ids under their grades, such as `3` beside `2`.
 
-    If the document is another field, they are no such lists.
+    If the document is another field, or `fields` names it, they are no such lists.
     """
     by_grade = []
     for path, field in fields.items():
         if GRADE.fullmatch(str(field.keys[-1])) and isinstance(field.example, (list, tuple, Set)):
             by_grade.append(path)
-    if len(by_grade) > 1 and document in (None, *by_grade):
+    if len(by_grade) > 1:
         row = "".join(["row", *(f"[{key!r}]" for key in fields[by_grade[0]].keys[:-1])])
         problem = f"{brief(map(shown, by_grade), ', ')} are numbers that name lists"
         by_id = f"{{id: int(grade) for grade, ids in {row}.items() for id in ids}}"

@@ -9,11 +9,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from datetime import date
 from enum import Enum
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from inspect import getattr_static
 from itertools import chain, filterfalse, islice, repeat
 from numbers import Number, Real
 from os import PathLike
-from types import NoneType
+from types import GetSetDescriptorType, NoneType
 from typing import Any
 from uuid import UUID
 
@@ -28,6 +29,8 @@ LOOKED_AT = 1 << 9  # objects of a side or in the lists of a field, of which the
 MOST_CELLS = 1 << 16  # fields of the objects at one path, since mappings may have many documents
 SINGLE = {NoneType, str, int, float, bool}  # types of values that hold no other values
 NO_OBJECTS = (NoneType, str, bytes, date, Number, list, Set, type, Enum, UUID, PathLike)
+# Attributes that are computed, perhaps slowly or with a warning.
+COMPUTED = (property, cached_property, GetSetDescriptorType)
 # of tensors, columns and tables, and of the missing value of pandas
 SIGNS_OF_ARRAYS = ("__array__", "__array_ufunc__", "__arrow_c_stream__")
 # What lists the fields of a named tuple, a dataclass, and a struct of msgspec.
@@ -47,9 +50,10 @@ def _has_fields(kind: Any) -> bool:
         return _has_any(kind, ("_fields", "asDict"))  # the latter of Spark
     if issubclass(kind, NO_OBJECTS) or _has_any(kind, SIGNS_OF_ARRAYS):
         return False
+    if getattr(kind, "__slots__", ()) or kind.__dictoffset__ != 0:
+        return True
     # Rows of a database have keys, and what Elasticsearch's client returns has what its body has.
-    names = ("keys", "__getattr__", "__slots__", *NAMES_OF_FIELDS)
-    return kind.__dictoffset__ != 0 or _has_any(kind, names)
+    return _has_any(kind, ("keys", "__getattr__", *NAMES_OF_FIELDS))
 
 
 def _has_any(value: Any, attributes: Iterable[str]) -> bool:
@@ -83,22 +87,17 @@ def fields_of(value: Any) -> Mapping[Any, Any]:
     if hasattr(value, "keys"):
         with suppress(TypeError, LookupError):  # of a container with keys of its own
             return dict(value)
-    fields = getattr(value, "__dict__", {})
-    if all(map(_is_private, fields)):
-        fields = _attributes_of_class(value) or fields
+    fields = getattr(value, "__dict__", None) or _attributes_of_class(value)
     return {name: field for name, field in fields.items() if not callable(field)}
 
 
-def _is_private(name: str) -> bool:
-    return name.startswith("_")
-
-
 def _attributes_of_class(value: Any) -> dict[str, Any]:
-    """Return what an object has by its class: slots, properties, the fields of a Java object."""
+    """Return what an object without a `__dict__` has: slots, or the fields of a Java object."""
     attributes = {}
-    for name in filterfalse(_is_private, dir(value)):
-        with suppress(Exception):  # of a property
-            attributes[name] = getattr(value, name)
+    for name in dir(value):
+        is_computed = isinstance(getattr_static(type(value), name, None), COMPUTED)
+        if not name.startswith("_") and not is_computed:
+            attributes[name] = getattr(value, name, None)
     return attributes
 
 

@@ -70,6 +70,7 @@ from .together import together
 
 # Chunked columns and sparse matrices are read in parts of about this many documents.
 PART = 1 << 20
+MOST_LABELS = 5  # different words that are labels; more are answers
 
 
 class Inputs(NamedTuple):
@@ -188,7 +189,7 @@ def _warn_of_unread_relevances(qrels: Any, given: Any) -> None:
 def _is_prose(side: Any, name: Any) -> bool:
     """Return whether most rows of a table have a text of their own, such as the answer.
 
-    Labels are few. Of other forms than tables and records nothing is known.
+    Labels are fewer. Of other forms than tables and records nothing is known.
     """
     frame = frame_of_data("references", side)
     if frame is None or name not in frame.names:
@@ -196,7 +197,7 @@ def _is_prose(side: Any, name: Any) -> bool:
     (column,) = frame.read([name])
     cells = list(map(as_number, in_python(plain(str(name), column))))
     texts = {cell for cell in cells if isinstance(cell, str)}
-    return len(texts) > max(1, len(cells) / 2)
+    return len(texts) > max(MOST_LABELS, len(cells) / 2)
 
 
 def _read_sides(given: Mapping[str, Any], names: Mapping[str, Names]) -> dict[str, Any]:

@@ -48,7 +48,7 @@ def doubts_about(part: Rankings, options: Options) -> Iterator[str]:
     """
     sentences = [*part.doubts]
     if not options.is_order_given:
-        sentences += [_doubt_about_sides(part), _doubt_about_systems(part)]
+        sentences.append(_doubt_about_sides(part))
     sentences += [doubt_about_order(part, options.given_order), _doubt_about_totals(part)]
     if options.ignore_index is not None:
         sentences.append(_doubt_about_padding(part, options.ignore_index))
@@ -96,7 +96,8 @@ def _doubts_about_full_lists(part: Rankings, options: Options) -> Iterator[str]:
         return
     if not options.is_order_given:
         yield _doubt_about_ids(part)
-    yield _doubt_about_zeros(part)
+    if options.ignore_index is None:
+        yield _doubt_about_zeros(part)
 
 
 def _doubt_about_totals(part: Rankings) -> str:
@@ -367,43 +368,3 @@ def _counted_scores(first: int) -> str:
     ascending = mark("score_order", "ascending")
     hint = f"give the scores that were sorted; if the lowest is best, give {ascending}"
     return f"{problem}, as ranks and the positions of an argsort are; {hint}; {highest_first()}"
-
-
-# Several systems
-
-
-def _doubt_about_systems(rankings: Rankings) -> str:
-    """Return what a warning says about queries with several lists of falling scores.
-
-    The lists follow one another in nearly every query, as those of several systems in one table.
-    Rows that are sorted by their relevance first have such lists too.
-    """
-    if rankings.has_ranks or rankings.place is None or len(rankings.score) < MANY_DOCUMENTS:
-        return ""
-    # The first query tells nearly always.
-    first = rankings.score[: rankings.offsets[1]]
-    if rankings.retrieved is not None:
-        first = first[rankings.retrieved[: len(first)]]
-    if not 0 < np.count_nonzero(first[1:] >= first[:-1]) < len(first) / FEWEST_OF_QUERY:
-        return ""
-    retrieved, _ = rankings.sides()
-    relevance = rankings.relevance[retrieved]
-    query, score = rankings.retrieved_scores()
-    if len(score) == 0:
-        return ""
-    falls = (query[1:] == query[:-1]) & (score[1:] < score[:-1])
-    starts = np.flatnonzero(np.concatenate([[True], ~falls]))
-    are_long = np.diff(starts, append=len(score)) >= FEWEST_OF_QUERY
-    lists = np.bincount(query[starts], minlength=rankings.queries)
-    long_lists = np.bincount(query[starts[are_long]], minlength=rankings.queries)
-    systems = int(np.median(lists[lists > 0]))
-    are_alike = (lists == systems) & (long_lists == systems)
-    others = (lists > 0) & ~are_alike
-    if systems == 1 or others.sum() > MOST_OTHERS * are_alike.sum():
-        return ""
-    if (relevance[1:] == relevance[:-1])[falls].all():
-        return ""
-    counts = f"{are_alike.sum()} of {np.count_nonzero(lists)}"
-    problem = f"the scores of {counts} queries fall {systems} times, as those of {systems} systems"
-    single = f"if they are of one, give {mark('score_order', 'descending')}"
-    return f"{problem}; give the rows of one system; {single}"

@@ -569,7 +569,6 @@ OF_FLATTENED: dict[str, Row] = {
         fields={"query": "case", "document": "attributes.documents.1.document.id", "score": None},
     ),
     "lists of ids by grade": qrels({"q": BY_GRADE}),
-    "a list of ids by grade": qrels({"q": BY_GRADE}, fields={"document": "2", "relevance": None}),
     "lists of ids by grade beside the query": qrels([{"query": "q", "rated": BY_GRADE}]),
 }
 

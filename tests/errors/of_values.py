@@ -849,13 +849,6 @@ WARNINGS: dict[str, Row] = {
         references=[1, 0, 1],
         query_ids=["q", "q", "Total"],
     ).when_scored(),
-    "lists of two systems": warned(
-        compute,
-        "predictions",
-        predictions=[0.9, 0.8, 0.7, 0.6, 0.5, 2.9, 2.8, 2.7, 2.6, 2.5] * 2,
-        references=[1, 0, 0, 1, 0, 0, 0, 1, 0, 1] * 2,
-        query_ids=["p"] * 10 + ["q"] * 10,
-    ).when_scored(),
     "queries of one relevance": warned(
         compute,
         "predictions",

@@ -887,18 +887,27 @@ class Slotted:
         self.docid, self.score = docid, score
 
 
-class Proxy:
-    """A hit whose fields are those of an object elsewhere, as of Java: one of them fails."""
+class Private:
+    """A hit whose fields are private, beside a method and a property that fails."""
 
     def __init__(self, docid: str, score: float) -> None:
         self._docid, self._score = docid, score
 
-    docid = property(lambda self: self._docid)
-    score = property(lambda self: self._score)
-    text = property(lambda self: 1 / 0)
+    def to_dict(self) -> dict[str, Any]:
+        return {}
+
+    @property
+    def text(self) -> str:
+        raise ConnectionError
 
 
-@pytest.mark.parametrize("hit", [Slotted, Proxy])
+def test_lists_whose_names_are_numbers_are_read_by_their_name() -> None:
+    judged = [{"query_id": "q", "0": ["b", "c"], "1": ["a"]}]
+    fields = {"document": "1", "relevance": None}
+    assert score({"q": ["b", "a"]}, judged, fields=fields) == pytest.approx(SECOND)
+
+
+@pytest.mark.parametrize("hit", [Slotted, Private])
 def test_hits_have_the_attributes_of_their_class(hit: Any) -> None:
     ranked = [hit("a", 0.4), hit("b", 0.9)]
     with warning("predictions", "query 'q'"):  # about the order of the hits
