@@ -124,33 +124,17 @@ def _are_distinct(rows: NDArray[Any]) -> bool:
     return bool(are_whole) and len(np.unique(rows, axis=0)) == len(rows)
 
 
-def refuse_counted_ranks(argument: str, name: Any, rows: Iterable[list[Any]]) -> None:
-    """Raise an error for scores that count from 0 or 1 in each query, under the name of a rank.
-
-    Args:
-        argument: the argument that holds the scores.
-        name: the name of the column or the field of scores.
-        rows: the scores by query.
-    """
-    try:
-        first = first_if_counted(map(sorted, rows))
-    except (TypeError, ValueError):  # some are not numbers; another error says so
-        return
-    if first is not None:
-        problem = f"the column {name!r} counts from {first:g} in each query, as ranks do"
-        hint = f"give {mark('score_order', 'ascending')} if the lowest is best, else floats"
-        raise InputError(f"{problem}; {hint}", argument)
+def counted_ranks(argument: str, name: Any, first: int) -> InputError:
+    """Return the error for scores that count from 0 or 1 in each query, under a rank's name."""
+    problem = f"the column {name!r} counts from {first} in each query, as ranks do"
+    hint = f"give {mark('score_order', 'ascending')} if the lowest is best, else floats"
+    return InputError(f"{problem}; {hint}", argument)
 
 
-def first_if_counted(rows: Iterable[list[Any]]) -> int | None:
-    """Return where the scores of all queries begin to count, 0 or 1; None if they do not count."""
-    filled = list(filter(None, rows))
-    starts = {scores[0] for scores in filled}
-    if starts not in ({0}, {1}):
-        return None
-    first = int(min(starts))
-    are_counted = all(scores == list(range(first, first + len(scores))) for scores in filled)
-    return first if are_counted else None
+def do_count(numbers: Sequence[Any]) -> bool:
+    """Return whether numbers are 0, 1, 2, ... or 1, 2, 3, ... in any order."""
+    places = range(len(numbers))
+    return sorted(numbers) in (list(places), [place + 1 for place in places])
 
 
 # Scores beside ranks
@@ -249,7 +233,7 @@ def _beside_ranks(scores: Sequence[Any], ranks: Sequence[Any], names: Names, doc
     numbers = _numbers(scores)
     if len(places) != len(numbers):
         return ""
-    if len(set(numbers)) == 1 < len(numbers) and first_if_counted([sorted(places)]) is not None:
+    if len(set(numbers)) == 1 < len(numbers) and do_count(places):
         return _equal_scores()
     if _contradict(numbers, places, names.ascending):
         return _other_order()

@@ -195,10 +195,23 @@ class Rankings(NamedTuple):
         order = np.lexsort((score, query))
         return query[order], score[order]
 
-    def scores_by_query(self) -> list[NDArray[Any]]:
-        """Return the scores of the retrieved documents of every query that has some."""
-        query, score = self.retrieved_scores()
-        return np.split(score, np.flatnonzero(np.diff(query)) + 1)
+    def first_count(self) -> int | None:
+        """Return where the scores of every query begin to count, 0 or 1; None if they do not.
+
+        They count if they are 0, 1, 2, ... or 1, 2, 3, ... in any order.
+        """
+        query, score = self.sorted_scores()
+        first = score[:1].tolist()
+        if first not in ([0], [1]):
+            return None
+        place_in_query = np.arange(len(score)) - np.searchsorted(query, query)
+        return int(first[0]) if (score == place_in_query + first[0]).all() else None
+
+    def scores_of(self, query: int) -> list[Any]:
+        """Return the scores of the retrieved documents of a query."""
+        rows = slice(*self.offsets[query : query + 2].tolist())
+        scores = self.score[rows]
+        return list(scores.tolist() if self.retrieved is None else scores[self.retrieved[rows]])
 
     def pieces(self, documents: int) -> Iterator["Rankings"]:
         """Yield the same queries in pieces of about this many documents."""

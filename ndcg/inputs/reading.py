@@ -49,9 +49,7 @@ from .fields import (
 from .frame import frame_of_data
 from .ids import id_column
 from .joins import join_by_id, join_lists, join_rows, refuse_open_ties
-from .no_rankings import (
-    refuse_counted_ranks,
-)
+from .no_rankings import counted_ranks
 from .rankings import SAME_IDS, Rankings, to_arrow
 from .sides import read_side, read_usual
 from .sources import (
@@ -167,11 +165,12 @@ def settled_systems(
         system = inputs._replace(predictions=converted[run], score_name=name)
         system = together(system, names[run])
         if orders[run] != "ascending" and says_lowest_first(name, NAMES_OF_RANKS):
-            scores: list[Any] = []
+            first = None
             with suppress(ValueError):  # which is raised again where scores are computed
                 rankings = align(system._replace(exclude=None), labels=labels, keep=keep)
-                scores = rankings.scores_by_query()
-            refuse_counted_ranks(run, name, scores)
+                first = rankings.first_count()
+            if first is not None:
+                raise counted_ranks(run, name, first)
         systems.append(system)
     return systems
 

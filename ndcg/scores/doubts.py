@@ -3,8 +3,7 @@
 import math
 import operator
 from collections.abc import Iterator
-from itertools import accumulate, chain, compress
-from typing import Any
+from itertools import accumulate, chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +14,7 @@ from ..inputs.no_rankings import (
     FEWEST_OF_QUERY,
     HIGHEST_GRADE,
     MANY_DOCUMENTS,
+    do_count,
     highest_first,
 )
 from ..inputs.rankings import Rankings
@@ -264,35 +264,20 @@ def doubt_about_order(rankings: Rankings, order: str | None) -> str:
     if rankings.has_ranks or order == "descending" or len(rankings.score) < FEWEST_DOCUMENTS:
         return ""
     # The first scores of two queries tell nearly always, without a look at the others.
-    scores = [_first_scores(rankings, query) for query in range(min(2, rankings.queries))]
-    may_rise = any(first == sorted(first) for first in scores)
-    if order == "ascending":
-        if not may_rise or all(score % 1 == 0 for score in chain(*scores)):
-            return ""
-    elif not may_rise and (scores[0][0] % 1 != 0 or not _are_counted(rankings.piece(0, 1))):
+    scores = [rankings.scores_of(query) for query in range(min(2, rankings.queries))]
+    if not any(first[:4] == sorted(first[:4]) for first in scores) and not do_count(scores[0]):
+        return ""
+    if order == "ascending" and all(score % 1 == 0 for score in chain(*scores)):
         return ""
     rises, falls = _rises_and_falls(rankings)
-    are_counted = _are_counted(rankings)
-    if _hardly_rise_by_chance(rises, falls, are_counted, rankings.place is not None):
+    first = rankings.first_count()
+    if _hardly_rise_by_chance(rises, falls, first is not None, rankings.place is not None):
         return _rising_scores(rises, falls, order)
-    query, score = rankings.retrieved_scores()
+    query, _ = rankings.retrieved_scores()
     # Two labels are 0 and 1 too.
     lengths = np.bincount(query)
-    if not rises.any():
-        return ""
-    if not are_counted or lengths[lengths >= FEWEST_OF_QUERY].sum() < MANY_DOCUMENTS:
-        return ""
-    return _counted_scores(int(score.min()))
-
-
-def _first_scores(rankings: Rankings, query: int) -> list[Any]:
-    """Return the first scores of a query, whose retrieved documents come first."""
-    start, end = rankings.offsets[query : query + 2].tolist()
-    rows = slice(start, min(end, start + 4))
-    scores: list[Any] = rankings.score[rows].tolist()
-    if rankings.retrieved is None:
-        return scores
-    return list(compress(scores, rankings.retrieved[rows].tolist()))
+    are_few = lengths[lengths >= FEWEST_OF_QUERY].sum() < MANY_DOCUMENTS
+    return "" if first is None or are_few or not rises.any() else _counted_scores(first)
 
 
 def _rises_and_falls(rankings: Rankings) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -306,15 +291,6 @@ def _rises_and_falls(rankings: Rankings) -> tuple[NDArray[np.int64], NDArray[np.
     falls = query[1:][is_same_query & (score[1:] < score[:-1])]
     queries = rankings.queries
     return np.bincount(rises, minlength=queries), np.bincount(falls, minlength=queries)
-
-
-def _are_counted(rankings: Rankings) -> bool:
-    """Return whether the scores of every query are 0, 1, 2, ... or 1, 2, 3, ... in any order."""
-    query, score = rankings.sorted_scores()
-    if len(score) == 0 or score[0] not in (0, 1):
-        return False
-    place_in_query = np.arange(len(score)) - np.searchsorted(query, query)
-    return bool((score == place_in_query + int(score[0])).all())
 
 
 def _hardly_rise_by_chance(
