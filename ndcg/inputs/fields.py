@@ -323,6 +323,9 @@ class Given(NamedTuple):
     is_shared: bool = False  # one name for both sides, of which one may lack it
 
 
+NOT_GIVEN = Given(None)
+
+
 def check_fields(fields: Any) -> dict[str, dict[str, Given]]:
     """Return `fields` as the names of every role in the sides by their kinds.
 
@@ -414,7 +417,7 @@ class Names(NamedTuple):
 
     def name(self, role: str) -> str | None:
         """Return the name that `fields` gives for a role; None if it gives none."""
-        return self.given[role].name if role in self.given else None
+        return self.given.get(role, NOT_GIVEN).name
 
     @property
     def given_names(self) -> list[str]:
@@ -423,12 +426,11 @@ class Names(NamedTuple):
 
     def written(self, role: str) -> Any:
         """Return what an error writes for a name: a pair if the other side may have that given."""
-        is_shared = role in self.given and self.given[role].is_shared
-        return ("...", "...") if is_shared else "..."
+        return ("...", "...") if self.given.get(role, NOT_GIVEN).is_shared else "..."
 
     def says_none(self, role: str) -> bool:
         """Return whether `fields` says that no field has a role."""
-        return role in self.given and self.given[role].name is None
+        return role in self.given and self.name(role) is None
 
     @property
     def has_no_query(self) -> bool:

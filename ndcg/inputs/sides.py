@@ -159,7 +159,7 @@ def _refuse_two_matrices(argument: str, rows: Sequence[Any]) -> None:
 
     Those of a model, as the Trainer returns them, may differ in shape.
     """
-    if len(rows) != 2 or {getattr(row, "ndim", 0) for row in rows} != {2}:
+    if [getattr(row, "ndim", 0) for row in rows[:3]] != [2, 2]:
         return
     first, second = (tuple(row.shape) for row in rows)
     ids = mark("document_ids", said="document_ids=ids")
@@ -278,7 +278,7 @@ def _of_single_object(argument: str, side: Mapping[Any, Any], names: Names) -> B
 
 def _are_alike(value: Any) -> bool:
     """Return whether a value is a mapping of several objects with the same fields."""
-    if not isinstance(value, Mapping) or len(value) < 2 or not all(map(is_object, value.values())):
+    if not isinstance(value, Mapping) or not all(map(is_object, value.values())):
         return False
     return _have_same_keys(list(map(fields_of, value.values())))
 
@@ -411,8 +411,8 @@ def _refuse_columns_of_lists(argument: str, side: Mapping[Any, Any], names: Name
 
 
 def _have_same_keys(mappings: Sequence[Mapping[Any, Any]]) -> bool:
-    keys = mappings[0].keys()
-    return all(mapping.keys() == keys for mapping in mappings)
+    """Return whether several mappings have the same keys."""
+    return len(mappings) > 1 and all(one.keys() == mappings[0].keys() for one in mappings)
 
 
 # Lists
@@ -473,8 +473,7 @@ def _are_rankings(argument: str, first: Any, rows: Sequence[Any], names: Names) 
     # All records have the names of the first ones. To spell the ids of all rankings takes long.
     if any(_has_names_of_fields(row, names) for row in rankings[:FIRST_MAPPINGS]):
         return False
-    are_alike = len(rankings) > 1 and _have_same_keys(rankings)
-    if are_alike and all(isinstance(key, str) for key in rankings[0]):
+    if _have_same_keys(rankings) and all(isinstance(key, str) for key in rankings[0]):
         problem = f"holds mappings with the same keys, such as {shown(dict(rankings[0]))}"
         hint = f"if the keys are documents, give {{query: mapping}}; if fields, {mark('fields')}"
         raise InputError(f"{problem}; {hint}", argument)
@@ -548,7 +547,7 @@ class RowReader:
 
     def __init__(self, rows: Iterable[Any], names: Names) -> None:
         self.names = names
-        self.hits: HitReader | None = None
+        self.hits: Any = None  # a `HitReader`, if there are hits, or pairs of a hit and a value
         self.lists = ListReader(names)
         self.forms: dict[str, None] = {}
         self.has_values = False  # whether some documents read so far have values
@@ -591,9 +590,10 @@ class RowReader:
             raise InputError(f"got {shown(row)}; {hint}")
         if len(row) == 0:
             return {}
-        if self.hits is not None and are_hits(row):
+        if are_hits(row):
             self._note("lists of hits", self.hits.roles.value is not None)
-            return self.hits.read(query, row)
+            documents: DocumentValues = self.hits.read(query, row)
+            return documents
         if are_pairs(row):
             self._note("lists of pairs", not self.names.has_no_value)
             return self._of_pairs(query, row)
@@ -614,7 +614,7 @@ class RowReader:
     def _of_pairs(self, query: Any, row: Sequence[Any]) -> DocumentValues:
         """Return the documents of pairs of an id, or of an object with one, and a value."""
         firsts, values = split_pairs(row)
-        if self.hits is not None and is_object(firsts[0]):
+        if is_object(firsts[0]):
             firsts = list(self.hits.ids(firsts))
         return self.lists.read(query, firsts, values)
 
