@@ -93,8 +93,6 @@ RECBOLE = re.compile(r":(token|float)(_seq)?$")  # the types that RecBole writes
 ROW_NUMBER = re.compile(r"(Unnamed: \d+)?|__index_level_\d+__")
 DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*(\.[0-9]{3})*,[0-9]+(?:e[+-]?[0-9]+)?", re.IGNORECASE)
 WITH_POINTS = 'give numbers, as column.str.replace(",", ".").astype(float) makes them'
-# Letters and digits several times, with a digit in each.
-SEVERAL_IDS = re.compile(r"[A-Za-z]*[0-9]\w*(?:([\s,;|]+)[A-Za-z]*[0-9]\w*)+")
 # A number in a path, as in the names of a list that was flattened: "documents.0.id".
 NUMBER_IN_PATH = re.compile(r"(?<=\.)[0-9]+(?=\.)")
 GRADE = re.compile("[0-9]|10")  # as the name of a list of ids
@@ -680,8 +678,6 @@ def chosen_fields(
         written = {role: names.written(role) for role in unclear if fields}
         ways = _other_ways(unclear, names, fields)
         ways += [*_word(chosen, names, fields), *_flattened(fields, fields)]
-        if "document" in unclear:
-            ways += _several_ids(fields)
         if names.kind == "exclude":
             written = {}  # since `fields` names those of the sides
             by_query = mark("pandas", said="{query: ids}", before=", or give ")
@@ -776,17 +772,6 @@ def _other_ways(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fiel
         call = f"{mark('fields', {'score': path})} and {_either_order()}"
         ways.append(f"to rank by {shown(path)}, give {call}")
     return ways[:1]
-
-
-def _several_ids(fields: Fields) -> list[str]:
-    """Return what an error says about the first cell that seems to hold several ids, if any."""
-    for name, field in fields.items():
-        text = str(field.example)
-        several = SEVERAL_IDS.fullmatch(text)
-        if several and not DECIMAL_COMMA.fullmatch(text):
-            separator = several[1].strip() and repr(several[1])  # none splits at all spaces
-            return [f"if {shown(name)} holds several ids, give {{query: cell.split({separator})}}"]
-    return []
 
 
 def _word(chosen: Mapping[str, Any], names: Names, fields: Fields) -> list[str]:
