@@ -88,14 +88,14 @@ def refuse_ids(
     ranks and grades are not: that is an error. In few there is no 0, each query has at least three
     documents, and only the first side must go beyond that length: that is a warning.
     """
-    if any(side.dtype.kind not in "iu" or len(side) == 0 for side in sides):
+    if any(side.dtype.kind not in "iu" for side in sides):
         return
-    highest = [side.max() for side in sides]
+    highest = [side.max(initial=0) for side in sides]
     are_many = len(sides[0]) >= MANY_DOCUMENTS
     if are_many:
         may_be_ids = min(highest) > lengths.max()
     else:
-        may_be_ids = lengths.min() >= FEWEST_OF_QUERY and highest[0] > lengths.max()
+        may_be_ids = highest[0] > lengths.max(initial=0) and lengths.min() >= FEWEST_OF_QUERY
         may_be_ids &= all(side.all() for side in sides)
     query = np.repeat(np.arange(len(lengths)), lengths)
     if not may_be_ids or not all(_are_distinct_in(query, side) for side in sides):

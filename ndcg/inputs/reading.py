@@ -149,7 +149,7 @@ def settled_systems(
     if names["references"].has_no_value:
         _warn_of_unread_relevances(sides["references"], given["references"])
     read_runs = [sides[run] for run in runs]
-    if fields and not any(map(has_no_documents, (*read_runs, sides["references"]))):
+    if not any(map(has_no_documents, (*read_runs, sides["references"]))):
         refuse_unused_fields(fields, read_runs, sides["references"], sides["exclude"], **ids)
     # A name of a column is among `fields`.
     given.update({name: None for name, value in ids.items() if isinstance(value, str)})

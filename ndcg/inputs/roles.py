@@ -298,11 +298,13 @@ def _values_beside(beside_id: Fields, number_beside: int, names: Names) -> Candi
         names: the names of the side.
     """
     role = names.value
+    if role in names.given:
+        return {role: names.candidates(role, beside_id, ())}
     # Of ids alone the order counts, or all are relevant.
-    if number_beside == 0 and role not in names.given:
+    if number_beside == 0:
         return {}
     values = names.candidates(role, beside_id, names.values(number_beside))
-    if role == "score" and values and role not in names.given:
+    if role == "score" and values:
         # All fields that are called scores could be it, as that of a reranker beside another, but
         # no text, as of an explanation.
         called = [path for path, name in beside_id.names.items() if name.endswith("score")]

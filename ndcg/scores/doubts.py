@@ -105,10 +105,8 @@ def _doubt_about_totals(part: Rankings) -> str:
 
     It has one document, and the others have more.
     """
-    if part.query_ids is None or part.queries < 2:
-        return ""
-    first, last = part.offsets[[1, -2]].tolist()
-    if len(part.score) - last != 1 or first == 1:
+    lengths = part.offsets[1:] - part.offsets[:-1]
+    if part.query_ids is None or lengths[-1:].tolist() != [1] or lengths[0] == 1:
         return ""
     (name,) = part.names_of(slice(-1, None))
     if plain_name(name) not in NAMES_OF_TOTALS:
