@@ -693,7 +693,7 @@ def chosen_fields(
 
 def _refuse_one_of_flattened(document: Any, fields: Fields) -> None:
     """Raise an error for a field such as `documents.0.id` beside `documents.1.id`."""
-    hints = _flattened([document], fields) if document in fields else []
+    hints = _flattened(fields.keys() & {document}, fields)
     if hints:
         problem = f"{shown(document)} is one document of a list that was flattened into fields"
         raise InputError(f"{problem}; {hints[0]}")

@@ -141,11 +141,9 @@ def settled_systems(
     # Generators become lists, since their values are looked at before they are read.
     given = {argument: listed(side) for argument, side in {**runs, **others, **ids}.items()}
     sides = _read_sides({argument: given[argument] for argument in names}, names)
-    by_ids = {name: side for name, side in sides.items() if has_ids(side)}
-    named = {name for name, side in by_ids.items() if side.positions is None}
+    named = [name for name, side in sides.items() if has_ids(side) and side.positions is None]
     # The queries or documents of others are matched by position.
-    others_given = [name for name in given if name not in named and given[name] is not None]
-    refuse_other_orders({name: given[name] for name in others_given})
+    refuse_other_orders({name: given[name] for name in given if name not in named})
     if names["references"].has_no_value:
         _warn_of_unread_relevances(sides["references"], given["references"])
     read_runs = [sides[run] for run in runs]
@@ -153,8 +151,7 @@ def settled_systems(
         refuse_unused_fields(fields, read_runs, sides["references"], sides["exclude"], **ids)
     # A name of a column is among `fields`.
     given.update({name: None for name, value in ids.items() if isinstance(value, str)})
-    unread = {name: side for name, side in {**given, **sides}.items() if name not in by_ids}
-    converted = {name: plain(name, side) for name, side in unread.items()} | by_ids
+    converted = {name: plain(name, side) for name, side in {**given, **sides}.items()}
     shared = {name: converted[name] for name in (*others, *ids)}
     inputs = inputs._replace(fields=None, **shared)
     systems = []

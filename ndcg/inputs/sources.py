@@ -203,7 +203,7 @@ def values_by_query(argument: str, values: Any, sides: Iterable[Any]) -> Any:
     # Without ids, pandas numbers the rows.
     if ids == list(range(len(ids))):
         return values
-    if any(_has_index(side) and values.index.equals(side.index) for side in sides):
+    if any(values.index.equals(getattr(side, "index", None)) for side in sides):
         return values
     _refuse_repeated_ids(argument, values.index)
     return dict(zip(ids, in_python(plain(argument, values)), strict=True))
