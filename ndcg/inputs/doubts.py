@@ -25,7 +25,8 @@ MOST_UNMATCHED = 1 / 10  # of the queries; as many may well be unmatched on both
 FIRST_PART = 1 / 4  # of the documents of a query, among which its own one is
 FEWEST_QUERIES = 5  # fewer may have ids in common, or no scores, by chance
 TWO_IDS = ", which are two ids; give ids with the same case, spaces, zeros and Unicode form"
-SPARE = re.compile(r" |\n0[0-9]|\.0\n")  # spaces and zeros in lines of ids
+# spaces, zeros and more than ASCII in lines of ids
+SPARE = re.compile(r" |\n0[0-9]|\.0\n|[^\x00-\x7f]")
 
 
 def doubts_about_scores(rankings: Rankings, name: Any, score_order: str) -> Iterator[str]:
@@ -225,7 +226,7 @@ def _may_be_respelled(ids: Sequence[Any]) -> bool:
     can be the same id in other spellings.
     """
     text = "\n".join(["", *map(str, ids), ""])
-    if not text.isascii() or SPARE.search(text):
+    if SPARE.search(text):
         return True
     return text != text.lower() and text != text.upper()
 
