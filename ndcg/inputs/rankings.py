@@ -211,7 +211,10 @@ class Rankings(NamedTuple):
         """Return the scores of the retrieved documents of a query."""
         rows = slice(*self.offsets[query : query + 2].tolist())
         scores = self.score[rows]
-        return list(scores.tolist() if self.retrieved is None else scores[self.retrieved[rows]])
+        if self.retrieved is not None:
+            scores = scores[self.retrieved[rows]]
+        in_python: list[Any] = scores.tolist()
+        return in_python
 
     def pieces(self, documents: int) -> Iterator["Rankings"]:
         """Yield the same queries in pieces of about this many documents."""

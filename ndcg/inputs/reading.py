@@ -337,7 +337,8 @@ def align(
             rankings = rankings._replace(unmatched=sentence)
         doubts += doubts_about_ids(rankings, run)
     has_ranks = getattr(run, "has_ranks", False)
-    rankings = rankings._replace(doubts=tuple(doubts), has_ranks=has_ranks)
+    if doubts or has_ranks:
+        rankings = rankings._replace(doubts=tuple(doubts), has_ranks=has_ranks)
     if judged_only:
         rankings = rankings.judged_only()
     if by_docid and inputs.query_ids is not None and inputs.document_ids is None:
