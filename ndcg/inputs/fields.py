@@ -245,6 +245,7 @@ class Field(NamedTuple):
     has_fields: bool = False  # whether it leads to objects, whose fields have longer paths
     # what may hold several documents there: "hits", objects in a list, a "list" or a "mapping"
     holder: str = ""
+    name: str = ""  # the last of its keys, in the spelling in which names are compared
 
     @property
     def list_path(self) -> Keys:
@@ -261,11 +262,6 @@ class Fields(dict[Any, Field]):
     """The fields of a side, by their names or paths."""
 
     are_columns = False  # of a table, which may hold no row
-
-    @cached_property
-    def names(self) -> dict[Any, str]:
-        """The last names on their paths, in the spelling in which names are compared."""
-        return {path: plain_name(field.keys[-1]) for path, field in self.items()}
 
     def tells(self, path: Any) -> bool:
         """Return whether a field tells its role, as one of objects that is always null does not."""
@@ -310,7 +306,7 @@ def columns_as_fields(examples: Mapping[Any, Any]) -> Fields:
     fields.are_columns = True
     for name, cell in examples.items():
         if not ROW_NUMBER.fullmatch(str(name)):
-            fields[name] = Field((name,), cell)
+            fields[name] = Field((name,), cell, name=plain_name(name))
     return fields
 
 
@@ -523,14 +519,14 @@ def _called(name: str, fields: Fields) -> list[Any]:
 
 def fields_called(names: Collection[str], fields: Fields) -> list[Any]:
     """Return the fields with one of some names, which are spelled as `plain_name` does."""
-    return [path for path, name in fields.names.items() if name in names]
+    return [path for path, field in fields.items() if field.name in names]
 
 
 def _asked_by_users(
     present: Sequence[Any], fields: Fields, standard: Sequence[tuple[Fields, Groups]]
 ) -> list[Any]:
     """Return the fields of what users ask beside fields of users alone: nothing tells which."""
-    if not plain_names(USERS).issuperset(map(fields.names.get, present)):
+    if not plain_names(USERS).issuperset(fields[path].name for path in present):
         return []
     groups = chain.from_iterable(groups for _, groups in standard)
     return fields_called(plain_names(*groups).intersection(ASKED), fields)
@@ -894,7 +890,8 @@ def refuse_unused_fields(
 def _has_field(side: Any, role: str, name: Any) -> bool:
     """Return whether a side was read from a field of this name or path."""
     path = str(getattr(side, "fields", {}).get(role, ""))
-    field = Field((path.rpartition(".")[2],))
+    last = path.rpartition(".")[2]
+    field = Field((last,), name=plain_name(last))
     return len(_called(name, Fields({path: field}))) > 0
 
 

@@ -21,7 +21,7 @@ from uuid import UUID
 import numpy as np
 
 from ..measure.messages import InputError, shown
-from .fields import Field, Fields, Keys
+from .fields import Field, Fields, Keys, plain_name
 
 DEEPEST = 7  # objects within objects
 DEEPEST_IN_CLIENTS = 4  # within an object of a client, which may refer to one another
@@ -182,7 +182,9 @@ def _fields_at(
         inner, are_in_lists = _objects_in(values)
         within = (*lists, len(path)) if are_in_lists else lists
         example = next(filterfalse(_is_empty, values), values[0])
-        yield Field(path, example, within, any(map(fields_of, inner)), _holder(example, within))
+        has_fields = any(map(fields_of, inner))
+        holder = _holder(example, within)
+        yield Field(path, example, within, has_fields, holder, plain_name(name))
         if inner and depth > 0:
             yield from _fields_at(path, inner, within, depth - 1)
 

@@ -222,7 +222,7 @@ def _refuse_values_of_other_ids(fields: Fields, paths: Mapping[str, str], role: 
     beside = (document.list_path or document.keys)[:-1]
     if (value.list_path or value.keys[:-1]) in (document.list_path, beside):
         return
-    names_of_ids = NAMES_OF_IDS | {plain_name(document.keys[-1])}
+    names_of_ids = NAMES_OF_IDS | {document.name}
     lists = fields.by_holder["list"]
     places = [lists[path].keys[:-1] for path in fields_called(names_of_ids, lists)]
     if value.lists or value.keys[:-1] in places:
@@ -307,7 +307,7 @@ def _values_beside(beside_id: Fields, number_beside: int, names: Names) -> Candi
     if role == "score" and values:
         # All fields that are called scores could be it, as that of a reranker beside another, but
         # no text, as of an explanation.
-        called = [path for path, name in beside_id.names.items() if name.endswith("score")]
+        called = [path for path, field in beside_id.items() if field.name.endswith("score")]
         examples = {path: as_number(beside_id[path].example) for path in called}
         scores = [path for path, example in examples.items() if not isinstance(example, str)]
         values = list(dict.fromkeys([*values, *filter(beside_id.tells, scores)]))
@@ -333,7 +333,7 @@ def _lists_beside(
     names_of_lists = NAMES_OF_LISTS | {plain_name(list_of_ids[-1])}
     beside = []
     for path, field in to_list(fields).items():
-        if field.keys[:-1] != start or plain_name(field.keys[-1]) in names_of_lists:
+        if field.keys[:-1] != start or field.name in names_of_lists:
             continue
         rows = zip(ids, values_at(objects, field.keys), strict=True)
         # Text, such as contexts, may be as long as the ids by chance.

@@ -14,7 +14,7 @@ from refusals import refusal, warning
 from sources import HITS, OBJECTS_IN, ROWS_IN, Records, save_csv, save_json, save_lines
 
 import ndcg
-from ndcg.inputs import fields, roles
+from ndcg.inputs import fields, objects
 from ndcg.shell.command_line import main
 
 RUN = {"q": ["a", "b", "c"]}  # best first
@@ -1037,7 +1037,7 @@ def test_names_are_looked_for_once_in_a_side_and_not_in_each_hit() -> None:
 
     hits = [{"id": str(at), "text": "a title", "kind": "b"} for at in range(500)]
     with pytest.MonkeyPatch.context() as patch:
-        for reader in (fields, roles):
+        for reader in (fields, objects):
             patch.setattr(reader, "plain_name", plain)
         how: Any = {"references": {"q": {"0": 1}}, "fields": {"score": None}}
         assert ndcg.compute(predictions={"q": hits}, **how) == {"nDCG": 1.0}
