@@ -133,8 +133,8 @@ def counted_ranks(argument: str, name: Any, first: int) -> InputError:
 
 def do_count(numbers: Sequence[Any]) -> bool:
     """Return whether numbers are 0, 1, 2, ... or 1, 2, 3, ... in any order."""
-    places = range(len(numbers))
-    return sorted(numbers) in (list(places), [place + 1 for place in places])
+    first, *others = sorted(numbers)
+    return first in (0, 1) and others == [first + place for place in range(1, len(numbers))]
 
 
 # Scores beside ranks

@@ -263,6 +263,7 @@ def doubt_about_order(rankings: Rankings, order: str | None) -> str:
         return ""
     # The first scores of two queries tell nearly always, without a look at the others.
     scores = [rankings.scores_of(query) for query in range(min(2, rankings.queries))]
+    # A query without scores is in order.
     if not any(first[:4] == sorted(first[:4]) for first in scores) and not do_count(scores[0]):
         return ""
     if order == "ascending" and all(score % 1 == 0 for score in chain(*scores)):
