@@ -95,6 +95,7 @@ DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*(\.[0-9]{3})*,[0-9]+(?:e[+-]?[0-9]+)?", 
 WITH_POINTS = 'give numbers, as column.str.replace(",", ".").astype(float) makes them'
 # A number in a path, as in the names of a list that was flattened: "documents.0.id".
 NUMBER_IN_PATH = re.compile(r"(?<=\.)[0-9]+(?=\.)")
+NUMBERED_ID = re.compile(r".*\.[0-9]+\..*id", re.DOTALL)
 GRADE = re.compile("[0-9]|10")  # as the name of a list of ids
 MOST_FIELDS = 100  # a mapping with more keys is of queries or documents
 MOST_LISTED = 30  # fields in an error
@@ -700,10 +701,11 @@ def _flattened(paths: Iterable[Any], fields: Fields) -> list[str]:
 
     The ids of such a list are nearly always under a name that ends in "id".
     """
-    counts = Counter(_pattern(field) for field in fields.values())
     for path in paths:
+        if not NUMBERED_ID.fullmatch(str(fields[path].keys[-1])):
+            continue
         *outer, last = pattern = _pattern(fields[path])
-        if counts[pattern] == 1 or not last.endswith("id"):
+        if list(map(_pattern, fields.values())).count(pattern) == 1:
             continue
         row = "".join(["row", *(f"[{key!r}]" for key in outer)])
         name, first = f"f{last!r}", repr(last.replace("{n}", "0"))

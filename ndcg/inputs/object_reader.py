@@ -1,6 +1,7 @@
 """Read the documents of queries from objects, by paths that are chosen once for all of a side."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
+from functools import partial
 from typing import Any
 
 from ..measure.messages import InputError, mark, shown, within
@@ -30,9 +31,9 @@ from .roles import (
 class ListReader:
     """Reads the documents of one query after another, from lists of ids with their values."""
 
-    def __init__(self, names: Names, hint: str = "") -> None:
+    def __init__(self, names: Names, hint: Callable[[], str] = str) -> None:
         self.names = names
-        self.hint = hint  # of errors about the ids, if they are in a field
+        self.hint = hint  # returns that of errors about the ids, if they are in a field
         self.warning = ""  # about the first query whose list is in another order than its values
         self.has_values = False  # whether some documents have values
 
@@ -61,7 +62,7 @@ class ListReader:
                 refuse_no_score(list(ids), numbers)
             return documents_of_query(ids, numbers, self.names)
         except InputError as error:
-            error.hint = self.hint
+            error.hint = self.hint()
             raise
 
 
@@ -71,7 +72,7 @@ class HitReader:
     def __init__(self, hits: Iterable[Any], names: Names) -> None:
         self.roles = roles_of_hits(fields_among(hits), names)
         self.ranks = _path_of_ranks(self.roles, names)
-        self.lists = ListReader(names, _hint_on_ids(self.roles, names))
+        self.lists = ListReader(names, partial(_hint_on_ids, self.roles, names))
 
     def read(self, query: Any, hits: Sequence[Any]) -> dict[Any, Any]:
         """Return the values of a query's documents by their ids."""
@@ -99,10 +100,14 @@ def _path_of_ranks(roles: Roles, names: Names) -> Keys | None:
     return roles.beside[ranks[0]].keys if ranks and names.kind == "run" else None
 
 
-def _hint_on_ids(roles: Roles, names: Names) -> str:
-    """Return what an error about ids says of the field that holds them."""
+def _hint_on_ids(roles: Roles, names: Names, outer: Keys = ()) -> str:
+    """Return what an error about ids says of the field that holds them, perhaps in an outer list."""
     another = or_another("document", other_ids(roles, names))
-    return f"the ids are in {roles.fields['document']!r}{another}"
+    hint = f"the ids are in {roles.fields['document']!r}{another}"
+    if outer:
+        lists = ".".join(outer)
+        hint += f"; if the {lists!r} of a query are of several systems, give those of one"
+    return hint
 
 
 class ObjectReader:
@@ -153,11 +158,8 @@ class ObjectReader:
         self.are_rows = not document.holder
         self.ranks = _path_of_ranks(self.roles, names)
         self.are_flat_rows = self.are_rows and all(len(keys) == 1 for keys in self.paths.values())
-        hint = _hint_on_ids(self.roles, names)
-        if self.are_in_lists:
-            outer = ".".join(document.keys[: document.lists[0]])
-            hint += f"; if the {outer!r} of a query are of several systems, give those of one"
-        self.lists = ListReader(names, hint)
+        outer = document.keys[: document.lists[0]] if self.are_in_lists else ()
+        self.lists = ListReader(names, partial(_hint_on_ids, self.roles, names, outer))
         self.form = "objects, a query with its documents each"
         if self.are_rows:
             self.form = "objects, a document each"
