@@ -9,7 +9,7 @@ If no field, or more than one, could have a role, one error lists all fields wit
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
-from functools import cache, cached_property, lru_cache
+from functools import cache, cached_property, lru_cache, partial
 from itertools import chain, islice, zip_longest
 from types import NoneType
 from typing import Any, NamedTuple
@@ -271,7 +271,7 @@ class Fields(dict[Any, Field]):
     @cached_property
     def leaves(self) -> "Fields":
         """The fields that hold no fields themselves."""
-        return Fields((path, field) for path, field in self.items() if not field.has_fields)
+        return Fields({path: field for path, field in self.items() if not field.has_fields})
 
     @cached_property
     def by_holder(self) -> Mapping[str, "Fields"]:
@@ -284,7 +284,7 @@ class Fields(dict[Any, Field]):
     @property
     def outside_lists(self) -> "Fields":
         """The fields that no list of objects holds."""
-        return Fields((path, field) for path, field in self.items() if not field.lists)
+        return Fields({path: field for path, field in self.items() if not field.lists})
 
     def within(self, start: Keys) -> "Fields":
         """Return the fields in a list of objects, also in lists within it; all outside of lists."""
@@ -294,11 +294,11 @@ class Fields(dict[Any, Field]):
     def beside(self, field: Field) -> "Fields":
         """Return the fields in the same list of objects as another, or outside of all lists."""
         place = field.list_path
-        return Fields((path, one) for path, one in self.items() if one.list_path == place)
+        return Fields({path: one for path, one in self.items() if one.list_path == place})
 
     def among(self, paths: Iterable[Any]) -> "Fields":
         """Return the fields at some paths."""
-        return Fields((path, self[path]) for path in paths)
+        return Fields({path: self[path] for path in paths})
 
 
 def columns_as_fields(examples: Mapping[Any, Any]) -> Fields:
@@ -493,7 +493,7 @@ class Names(NamedTuple):
             # One name for both sides may be that of the other side alone.
             if named or not is_shared:
                 return named
-        taken = self.given_names
+        taken = self.given_names  # for other roles
         for groups in zip_longest(*[groups for _, groups in standard], fillvalue=()):
             present: list[Any] = []
             for (possible, _), group in zip(standard, groups, strict=True):
@@ -527,7 +527,7 @@ def _asked_by_users(
     present: Sequence[Any], fields: Fields, standard: Sequence[tuple[Fields, Groups]]
 ) -> list[Any]:
     """Return the fields of what users ask beside fields of users alone: nothing tells which."""
-    if not plain_names(USERS).issuperset(fields[path].name for path in present):
+    if not {fields[path].name for path in present} <= PLAIN_USERS:
         return []
     groups = chain.from_iterable(groups for _, groups in standard)
     return fields_called(plain_names(*groups).intersection(ASKED), fields)
@@ -550,20 +550,20 @@ def names_of_side(
     # The value of the other side may be a field of this one too.
     roles = ("query", "document", value)
     given = {role: sides[kind] for role, sides in check_fields(fields).items() if role in roles}
-    names = Names(
-        kind, value, given, has_query_ids or False, takes_query_ids=has_query_ids is not None
+    names = partial(
+        Names, kind, value, given, has_query_ids or False, takes_query_ids=has_query_ids is not None
     )
     if kind == "qrels":
-        return names._replace(labels=labels)
+        return names(labels=labels)
     if kind == "run":
         is_given = score_order is not None
-        return names._replace(
-            ascending=score_order == "ascending", is_order_given=is_given, keep=keep
-        )
+        return names(ascending=score_order == "ascending", is_order_given=is_given, keep=keep)
     # Documents to exclude have no value, and may be repeated.
-    return names._replace(given={**given, value: Given(None)}, keep="first")
+    given[value] = Given(None)
+    return names(keep="first")
 
 
+PLAIN_USERS = plain_names(USERS)
 PLAIN_RELEVANCES = plain_names(RELEVANCE[0])
 PLAIN_SCORES = plain_names(SCORE[0])
 # The roles of standard names, which are spelled as `plain_name` does.

@@ -95,13 +95,15 @@ def _all_at(hits: Sequence[Any], keys: Keys | None) -> list[Any]:
 
 def _path_of_ranks(roles: Roles, names: Names) -> Keys | None:
     """Return the path of the ranks beside the documents of a run; None if they have none."""
+    if names.kind != "run":
+        return None
     # Ranks in other lists may be of other documents.
     ranks = fields_called(["rank"], roles.beside)
-    return roles.beside[ranks[0]].keys if ranks and names.kind == "run" else None
+    return roles.all_fields[ranks[0]].keys if ranks else None
 
 
 def _hint_on_ids(roles: Roles, names: Names, outer: Keys = ()) -> str:
-    """Return what an error about ids says of the field that holds them, perhaps in an outer list."""
+    """Return what an error about ids says of their field, which may be in an outer list."""
     another = or_another("document", other_ids(roles, names))
     hint = f"the ids are in {roles.fields['document']!r}{another}"
     if outer:

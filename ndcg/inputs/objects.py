@@ -67,7 +67,14 @@ def is_list(value: Any) -> bool:
 
 def is_nested(value: Any) -> bool:
     """Return whether a value holds others: it is a list or an object."""
-    return isinstance(value, (list, tuple)) or is_object(value)
+    kind: Any = type(value)
+    return _holds_others(kind)
+
+
+@lru_cache(1 << 8)
+def _holds_others(kind: Any) -> bool:
+    """Return whether values of a type hold others; asked once, as in `_has_fields`."""
+    return issubclass(kind, (list, tuple)) or _has_fields(kind)
 
 
 def first_in(row: Any) -> Any:
@@ -161,7 +168,7 @@ def fields_among(objects: Iterable[Any], start: Keys = ()) -> Fields:
 def first_no_object(values: Sequence[Any]) -> int | None:
     """Return the position of the first value without fields; None if all have fields."""
     kinds = list(map(type, values))
-    return min((kinds.index(kind) for kind in set(kinds) if not _has_fields(kind)), default=None)
+    return min(map(kinds.index, filterfalse(_has_fields, set(kinds))), default=None)
 
 
 def _fields_at(

@@ -153,14 +153,13 @@ def settled_systems(
     given.update({name: None for name, value in ids.items() if isinstance(value, str)})
     converted = {name: plain(name, side) for name, side in {**given, **sides}.items()}
     shared = {name: converted[name] for name in (*others, *ids)}
-    inputs = inputs._replace(fields=None, **shared)
     systems = []
     for run in runs:
         if given[run] is given["references"]:
             refuse_same_column(run, sides[run], sides["references"])
         name = _field_of(sides[run], "score") or name_of_column(given[run])
-        system = inputs._replace(predictions=converted[run], score_name=name)
-        system = together(system, names[run])
+        settled = {**shared, "predictions": converted[run], "score_name": name}
+        system = together(inputs._replace(fields=None, **settled), names[run])
         if orders[run] != "ascending" and says_lowest_first(name, NAMES_OF_RANKS):
             first = None
             with suppress(ValueError):  # which is raised again where scores are computed

@@ -50,7 +50,13 @@ class Roles(NamedTuple):
     value: Keys | None
     fields: dict[str, str]  # the paths by role
     others: Sequence[str]  # the paths that are not read
-    beside: Fields  # those of them that stand beside the document, in the same list or in none
+    all_fields: Fields  # of the objects, by their paths
+
+    @property
+    def beside(self) -> Fields:
+        """The fields that are not read, beside the document: in the same list or in none."""
+        document = self.all_fields[self.fields["document"]]
+        return self.all_fields.among(self.others).beside(document)
 
     @classmethod
     def chosen(cls, fields: Fields, candidates: Candidates, names: Names, there: str) -> "Roles":
@@ -67,9 +73,8 @@ class Roles(NamedTuple):
             raise
         keys = {role: fields[path].keys for role, path in paths.items()}
         others = fields_without_role(listed, paths)
-        beside = fields.among(others).beside(fields[paths["document"]])
         return cls(
-            keys.get("query"), keys["document"], keys.get(names.value), paths, others, beside
+            keys.get("query"), keys["document"], keys.get(names.value), paths, others, fields
         )
 
 

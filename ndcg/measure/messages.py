@@ -73,8 +73,8 @@ def mark(name: str, *values: Any, said: str = "", before: str = "", after: str =
         # Words are in the quotes of the docs.
         texts = [f'"{value}"' if isinstance(value, str) else repr(value) for value in values]
         said = f"{name}={' or '.join(texts)}" if texts else name
-    fields = _VALUES.encode([name, *values])
-    return f"\x0e{before}\x1f{visible(said)}\x1f{after}\x1f{fields}\x0f"
+    fields = ", ".join(map(_VALUES.encode, [name, *values]))  # text alone is encoded much faster
+    return f"\x0e{before}\x1f{visible(said)}\x1f{after}\x1f[{fields}]\x0f"
 
 
 def place_of_file(path: str) -> str:
