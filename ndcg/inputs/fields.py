@@ -14,7 +14,7 @@ from itertools import chain, islice, zip_longest
 from types import NoneType
 from typing import Any, NamedTuple
 
-from ..measure.labels import Labels, instead_of_text, label_of
+from ..measure.labels import Labels
 from ..measure.messages import (
     InputError,
     ShortRepr,
@@ -674,7 +674,7 @@ def chosen_fields(
         problems = _problems(unclear, names, fields)
         written = {role: names.written(role) for role in unclear if fields}
         ways = _other_ways(unclear, names, fields)
-        ways += [*_word(chosen, names, fields), *_flattened(fields, fields)]
+        ways += _flattened(fields, fields)
         if names.kind == "exclude":
             written = {}  # since `fields` names those of the sides
             by_query = mark("pandas", said="{query: ids}", before=", or give ")
@@ -770,16 +770,6 @@ def _other_ways(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fiel
         call = f"{mark('fields', {'score': path})} and {_either_order()}"
         ways.append(f"to rank by {shown(path)}, give {call}")
     return ways[:1]
-
-
-def _word(chosen: Mapping[str, Any], names: Names, fields: Fields) -> list[str]:
-    """Return what an error says about a word as a relevance, which would be refused next."""
-    example = fields.get(chosen.get("relevance"), Field(())).example
-    word = example.strip() if isinstance(example, str) else ""
-    is_number = label_of(word) != word or DECIMAL_COMMA.fullmatch(word)
-    if word == "" or is_number or names.labels is not None:
-        return []
-    return [f"{shown(word)} is not a number; {instead_of_text(word, ['...'])}"]
 
 
 def fields_to_write(names: Mapping[str, Any], ways: Sequence[str]) -> str:
