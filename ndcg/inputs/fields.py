@@ -10,7 +10,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from functools import cache, cached_property, lru_cache, partial
-from itertools import chain, islice, zip_longest
+from itertools import chain, islice
 from types import NoneType
 from typing import Any, NamedTuple
 
@@ -494,19 +494,23 @@ class Names(NamedTuple):
             if named or not is_shared:
                 return named
         taken = self.given_names  # for other roles
-        for groups in zip_longest(*[groups for _, groups in standard], fillvalue=()):
-            present: list[Any] = []
-            for (possible, _), group in zip(standard, groups, strict=True):
-                present += _in_group(group, possible, taken)
-            if present:
-                return [*present, *_asked_by_users(present, fields, standard)]
-        return []
+        by_group: dict[int, list[Any]] = defaultdict(list)
+        for possible, groups in standard:
+            group_of = _group_of_names(groups)
+            for path in fields_called(group_of, possible):
+                if path not in taken and possible.tells(path):
+                    by_group[group_of[possible[path].name]].append(path)
+        if not by_group:
+            return []
+        present = by_group[min(by_group)]
+        return [*present, *_asked_by_users(present, fields, standard)]
 
 
-def _in_group(group: tuple[str, ...], fields: Fields, taken: Sequence[str]) -> list[Any]:
-    """Return the fields with one of some standard names that are not taken for another role."""
-    called = fields_called(plain_names(group), fields)
-    return [path for path in called if path not in taken and fields.tells(path)]
+@cache
+def _group_of_names(groups: Groups) -> dict[str, int]:
+    """Return the number of the first group that has a name, in the spelling of `plain_name`."""
+    numbered = list(enumerate(groups))
+    return {name: number for number, group in reversed(numbered) for name in plain_names(group)}
 
 
 def _called(name: str, fields: Fields) -> list[Any]:

@@ -128,7 +128,8 @@ def _has_arrays(value: Any, depth: int) -> bool:
     if is_list(value):
         return _has_arrays(_first(value), depth)
     if depth > 0 and is_object(value):
-        return any(_has_arrays(field, depth - 1) for field in fields_of(value).values())
+        held = [field for field in fields_of(value).values() if type(field) not in SINGLE]
+        return any(_has_arrays(field, depth - 1) for field in held)
     return _is_array(value)
 
 
