@@ -5,7 +5,7 @@ a list then, of the field of all objects. Keys may contain dots themselves.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from contextlib import suppress
 from datetime import date
 from enum import Enum
@@ -161,8 +161,7 @@ def fields_among(objects: Iterable[Any], start: Keys = ()) -> Fields:
         problem = f"holds {shown(looked_at[position])} among objects; give objects alone"
         raise InputError(problem, f"position {position}")
     fields = Fields()
-    for field in _fields_at((), looked_at, (), DEEPEST):
-        fields.setdefault(".".join((*start, *field.keys)), field)
+    _add_fields(fields, ".".join((*start, "")), (), looked_at, (), DEEPEST)
     return fields
 
 
@@ -172,10 +171,15 @@ def first_no_object(values: Sequence[Any]) -> int | None:
     return min(map(kinds.index, filterfalse(_has_fields, set(kinds))), default=None)
 
 
-def _fields_at(
-    keys: Keys, objects: Sequence[Any], lists: tuple[int, ...], depth: int
-) -> Iterator[Field]:
-    """Yield the fields of all objects at some keys, and of the objects within."""
+def _add_fields(
+    fields: Fields,
+    prefix: str,
+    keys: Keys,
+    objects: Sequence[Any],
+    lists: tuple[int, ...],
+    depth: int,
+) -> None:
+    """Add the fields of all objects at some keys, and of the objects within, by their paths."""
     if not set(map(type, objects)) <= {dict}:
         depth = min(depth, DEEPEST_IN_CLIENTS)
         objects = [dict(fields_of(value)) for value in objects]
@@ -192,9 +196,10 @@ def _fields_at(
         example = next(filterfalse(_is_empty, values), values[0])
         has_fields = any(map(fields_of, inner))
         holder = _holder(example, within)
-        yield Field(path, example, within, has_fields, holder, plain_name(name))
-        if inner and depth > 0:
-            yield from _fields_at(path, inner, within, depth - 1)
+        field = Field(path, example, within, has_fields, holder, plain_name(name))
+        fields.setdefault(f"{prefix}{name}", field)
+        if has_fields and depth > 0:
+            _add_fields(fields, f"{prefix}{name}.", path, inner, within, depth - 1)
 
 
 def _holder(example: Any, lists: Sequence[int]) -> str:
@@ -230,7 +235,7 @@ def to_list(fields: Fields) -> Fields:
     for path, field in fields.items():
         if field.keys[:-1] in mappings:
             continue  # the number of a document
-        if not field.lists and is_mapping_to_numbers(field.example):
+        if field.holder == "mapping" and is_mapping_to_numbers(field.example):
             mappings.add(field.keys)
         elif field.has_fields:
             continue

@@ -258,7 +258,8 @@ def _rankings_elsewhere(fields: Fields, documents: Sequence[str], names: Names) 
         return []
     chosen = fields[documents[0]]
     values_of_other_side = PLAIN_RELEVANCES if names.kind == "run" else PLAIN_SCORES
-    if not fields_called(values_of_other_side, fields.leaves.beside(chosen)):
+    values = fields_called(values_of_other_side, fields.leaves)
+    if chosen.list_path not in [fields[path].list_path for path in values]:
         return []
     inside = fields.within(chosen.list_path)
     held = fields.by_holder
