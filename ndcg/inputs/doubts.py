@@ -146,7 +146,7 @@ def _own_documents(rankings: Rankings) -> Iterator[str]:
 
     Nobody judged it, as in collections whose queries are documents. BEIR leaves it out.
     """
-    if rankings.queries < FEWEST_QUERIES:
+    if rankings.queries < FEWEST_QUERIES or rankings.judged is None:
         return
     queries = rankings.names_of(slice(QUERIES_LOOKED_AT))
     for index, documents in enumerate(_first_ids(rankings)):

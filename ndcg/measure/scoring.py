@@ -223,18 +223,15 @@ def measure_queries(
     """
     if score.dtype.kind in "iu":
         score = _exact_in_float64(score)
-    if offsets is None:
-        queries, longest = score.shape
-    else:
-        queries = len(offsets) - 1
-        longest = int((offsets[1:] - offsets[:-1]).max(initial=0))
+    queries, longest = _shape(score, offsets)
     definition = MeasureDefinition.of(longest, measures=measures, **options)
     shape = (len(definition.cutoffs), queries)
     values = {measure: np.empty(shape) for measure in measures}
     measure_block = partial(_measure_block, into=values, definition=definition)
     # If a grid is searched, little more than its column maxima is read, so a block can be larger.
     size = SCORES_AT_A_TIME * max(1, min(grid_height(longest, len(definition.weight) + 1), 4))
-    blocks = _blocks(_Documents(relevance, score, judged, retrieved), offsets, size)
+    documents = _Documents(relevance, score, judged, retrieved)
+    blocks = _blocks(documents, offsets, (queries, longest), size)
     threads = None if score.size > 2 * size else 1
     in_threads(measure_block, list(blocks), threads=threads)
     return values
@@ -324,31 +321,41 @@ def check_queries(
 
     By default, these are the documents that no combination of options could score.
     """
-    for read in _blocks(_Documents(relevance, score, judged, retrieved), offsets):
+    documents = _Documents(relevance, score, judged, retrieved)
+    for read in _blocks(documents, offsets, _shape(score, offsets)):
         block = read()
         with np.errstate(all="ignore"):  # values that are not finite are rejected, with their place
             gains, _ = _gains(block, gain, negative_relevance)
             _refuse(block, block.score, gains, gain)
 
 
+def _shape(score: Array, offsets: NDArray[np.int64] | None) -> tuple[int, int]:
+    """Return how many queries there are, and how many documents the longest of them has."""
+    if offsets is None:
+        queries, longest = score.shape
+        return queries, longest
+    return len(offsets) - 1, int((offsets[1:] - offsets[:-1]).max(initial=0))
+
+
 def _blocks(
-    documents: _Documents, offsets: NDArray[np.int64] | None, size: int = SCORES_AT_A_TIME
+    documents: _Documents,
+    offsets: NDArray[np.int64] | None,
+    shape: tuple[int, int],
+    size: int = SCORES_AT_A_TIME,
 ) -> Iterator[Callable[[], _Block]]:
     """Cut queries into blocks of about ``size`` scores; yield functions that read them.
 
-    Ragged queries are cut longest first.
+    Ragged queries are cut longest first. The shape is what `_shape` returns.
     """
-    shape = documents.score.shape
+    queries, longest = shape
     if offsets is not None:
         lengths = offsets[1:] - offsets[:-1]
-        shape = len(lengths), int(lengths.max(initial=0))
-        if (lengths < shape[1]).any():
+        if (lengths < longest).any():
             for block in similar_lengths(lengths, size, PADDING):
                 yield partial(_padded, documents, block, offsets[block], lengths[block])
             return
         arrays: Any = (None if array is None else array.reshape(shape) for array in documents)
         documents = _Documents(*arrays)
-    queries, longest = shape
     step = max(1, size // max(longest, 1))
     for start in range(0, queries, step):
         yield partial(_block, documents, slice(start, min(start + step, queries)))
