@@ -289,7 +289,7 @@ class Fields(dict[Any, Field]):
     def within(self, start: Keys) -> "Fields":
         """Return the fields in a list of objects, also in lists within it; all outside of lists."""
         fields = self.items()
-        return Fields((path, one) for path, one in fields if one.list_path[: len(start)] == start)
+        return Fields({path: one for path, one in fields if one.list_path[: len(start)] == start})
 
     def beside(self, field: Field) -> "Fields":
         """Return the fields in the same list of objects as another, or outside of all lists."""

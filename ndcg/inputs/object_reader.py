@@ -7,7 +7,7 @@ from typing import Any
 from ..measure.messages import InputError, mark, shown, within
 from .columns import as_number
 from .documents import documents_of_query, refuse_no_score
-from .fields import Field, Fields, Keys, Names, fields_called, or_another
+from .fields import Field, Fields, Keys, Names, or_another
 from .ids import id_kind
 from .no_rankings import contradiction
 from .objects import (
@@ -98,7 +98,7 @@ def _path_of_ranks(roles: Roles, names: Names) -> Keys | None:
     if names.kind != "run":
         return None
     # Ranks in other lists may be of other documents.
-    ranks = fields_called(["rank"], roles.beside)
+    ranks = roles.beside_document(["rank"])
     return roles.all_fields[ranks[0]].keys if ranks else None
 
 

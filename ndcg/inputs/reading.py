@@ -324,9 +324,11 @@ def align(
     doubts = [*rankings.doubts, *doubts_about_scores(rankings, inputs.score_name, score_order)]
     if rankings.excluded is not None and not rankings.excluded.any():
         doubts += doubts_about_exclusion(inputs.exclude, _ids_of_documents(inputs))
-    with user_terms(rankings, first_query):
+    try:
         rankings = rankings.with_scores_in(score_dtype).with_highest_first(score_order)
         rankings = rankings.with_gains(labels)
+    except InvalidRankingError as error:
+        raise _in_user_terms(error, rankings, first_query) from None
     if rankings.place is not None:
         rankings = rankings.matched(exclude_from)
         if rankings.unmatched:
@@ -465,13 +467,22 @@ def user_terms(
     try:
         yield
     except InvalidRankingError as error:
-        argument = {"relevance": relevance, "score": score}[error.array]
-        place, position = f"query {first_query + error.query}", error.position
-        if rankings.place is not None:
-            place, position = rankings.place(error.query, position), None
-        raise InputError(
-            error.problem, argument, place, position=position, hint=error.hint
-        ) from None
+        raise _in_user_terms(error, rankings, first_query, relevance, score) from None
+
+
+def _in_user_terms(
+    error: InvalidRankingError,
+    rankings: Rankings,
+    first_query: int,
+    relevance: str = "references",
+    score: str = "predictions",
+) -> InputError:
+    """Return an error of the kernel as `user_terms` writes it."""
+    argument = {"relevance": relevance, "score": score}[error.array]
+    place, position = f"query {first_query + error.query}", error.position
+    if rankings.place is not None:
+        place, position = rankings.place(error.query, position), None
+    return InputError(error.problem, argument, place, position=position, hint=error.hint)
 
 
 # Parts

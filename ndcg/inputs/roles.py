@@ -4,7 +4,7 @@ An object is a row with one document if the path of the document leads to an id,
 its documents if it leads to a list of ids, or to a mapping of ids to values.
 """
 
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Mapping, Sequence, Set
 from functools import cache
 from itertools import chain, zip_longest
 from typing import Any, NamedTuple
@@ -52,11 +52,15 @@ class Roles(NamedTuple):
     others: Sequence[str]  # the paths that are not read
     all_fields: Fields  # of the objects, by their paths
 
-    @property
-    def beside(self) -> Fields:
-        """The fields that are not read, beside the document: in the same list or in none."""
-        document = self.all_fields[self.fields["document"]]
-        return self.all_fields.among(self.others).beside(document)
+    def beside_document(self, names: Collection[str]) -> list[str]:
+        """Return the fields with one of some names beside the document that are not read.
+
+        They are in the same list, or in none.
+        """
+        fields = self.all_fields
+        place = fields[self.fields["document"]].list_path
+        unread = filter(self.others.__contains__, fields_called(names, fields))
+        return [path for path in unread if fields[path].list_path == place]
 
     @classmethod
     def chosen(cls, fields: Fields, candidates: Candidates, names: Names, there: str) -> "Roles":
@@ -238,7 +242,7 @@ def _refuse_values_of_other_ids(fields: Fields, paths: Mapping[str, str], role: 
 def other_ids(roles: Roles, names: Names) -> list[str]:
     """Return the fields beside the document that could be it, such as the id of a chunk of it."""
     is_named = names.name("document") is not None
-    return [] if is_named else fields_called(NAMES_OF_IDS, roles.beside)
+    return [] if is_named else roles.beside_document(NAMES_OF_IDS)
 
 
 @cache

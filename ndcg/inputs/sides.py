@@ -523,9 +523,11 @@ def read_by_query(
 ) -> ById:
     """Return the documents of queries by the ids of queries, or by their numbers."""
     rows = {query: _as_row(argument, row, by_position) for query, row in queries}
-    with in_place(argument, instead_of=argument):
+    try:
         reader = RowReader(rows.values(), names)
         documents = {query: reader.documents(query, row) for query, row in rows.items()}
+    except ValueError as error:
+        raise within(error, argument, instead_of=argument) from None
     return _by_id(argument, documents, by_position, reader)
 
 
