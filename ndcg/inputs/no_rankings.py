@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Sequence
+from functools import cache
 from numbers import Real
 from operator import itemgetter
 from typing import Any
@@ -250,6 +251,15 @@ def _contradict(scores: Sequence[Any], ranks: Sequence[Any], ascending: bool) ->
     return by_rank != sorted(scores, reverse=not ascending)
 
 
+@cache
+def _unlike_order_of_hits() -> str:
+    """Return what a warning says about scores; written once, since its marks take long."""
+    problem = "the scores rank its hits in another order than they are in, and the scores count"
+    order = f"if the order counts, give {mark('fields', {'score': None})}"
+    lowest = f"if the lowest score is best, give {mark('score_order', 'ascending')}"
+    return f"{problem}; {order}; {lowest}; {highest_first()}"
+
+
 def contradiction(values: Sequence[Any], ranks: Sequence[Any], names: Names) -> str:
     """Return what a warning says about hits whose order and values disagree; empty if they agree.
 
@@ -264,7 +274,4 @@ def contradiction(values: Sequence[Any], ranks: Sequence[Any], names: Names) -> 
     is_opposite = names.ascending and scores == best_first[::-1] and len(scores) >= FEWEST_OF_QUERY
     if names.name("score") is not None or (names.is_order_given and not is_opposite):
         return ""
-    problem = "the scores rank its hits in another order than they are in, and the scores count"
-    order = f"if the order counts, give {mark('fields', {'score': None})}"
-    lowest = f"if the lowest score is best, give {mark('score_order', 'ascending')}"
-    return f"{problem}; {order}; {lowest}; {highest_first()}"
+    return _unlike_order_of_hits()
