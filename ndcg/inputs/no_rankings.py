@@ -1,7 +1,7 @@
 """Refuse what looks like rankings and is something else: rows of a table, ids, ranks as scores."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from numbers import Real
 from operator import itemgetter
@@ -178,14 +178,9 @@ def beside_ranks(
     those of several systems. Return as well whether the ranks tell an order: some runs have one
     number in all rows.
     """
-    by_query: dict[Any, list[tuple[Any, Any]]] = {}
-    for query, score, rank in zip(queries, scores, ranks, strict=True):
-        if id_kind(type(query)):  # reading other rows raises an error
-            by_query.setdefault(query, []).append((score, rank))
-    tell_order = len(set(_numbers(ranks))) > 1
-    # The rows may end within the last query.
-    whole = list(by_query.values())[:-1] or list(by_query.values())
-    if tell_order and all(map(_share_first_rank, whole)):
+    by_query = ranks_by_query(zip(queries, scores, ranks, strict=True))
+    tell_order = len(set(comparable(ranks))) > 1
+    if tell_order and share_first_ranks(by_query):
         return several_first_ranks("every query"), tell_order
     for query, rows in by_query.items():
         scores_of_query, ranks_of_query = zip(*rows, strict=True)
@@ -201,9 +196,29 @@ def several_first_ranks(queries: str) -> str:
     """Return what a warning says about several documents with the first rank of such queries."""
     problem = f"several documents of {queries} have its first rank"
     one = "if the rows are of several systems, give one at a time"
-    call = mark("fields", {"query": "..."})
-    query = f"if a query has several rankings, name the field of one as the query, {call}"
+    # `query_ids` names it beside data too.
+    call = mark("fields", {"query": "..."}, said='query_ids="..."')
+    apart = f"name the field that tells them apart as the query, {call}"
+    query = f"if a query has several rankings, {apart}"
     return f"{problem}; {one}; {query}"
+
+
+def ranks_by_query(rows: Iterable[tuple[Any, ...]]) -> dict[Any, list[tuple[Any, Any]]]:
+    """Return the scores and ranks of rows by their queries; reading other rows raises an error."""
+    by_query: dict[Any, list[tuple[Any, Any]]] = {}
+    for query, score, rank in rows:
+        if id_kind(type(query)):
+            by_query.setdefault(query, []).append((score, rank))
+    return by_query
+
+
+def share_first_ranks(by_query: Mapping[Any, Sequence[tuple[Any, Any]]]) -> bool:
+    """Return whether several documents of every query have its first rank.
+
+    The rows may end within the last query.
+    """
+    queries = list(by_query.values())
+    return len(queries) > 0 and all(map(_share_first_rank, queries[:-1] or queries))
 
 
 def _share_first_rank(rows: Sequence[tuple[Any, Any]]) -> bool:
@@ -217,7 +232,7 @@ def _share_first_rank(rows: Sequence[tuple[Any, Any]]) -> bool:
     return first < max(ranks) and any(score not in (None, scores[0]) for score in scores)
 
 
-def _numbers(values: Sequence[Any]) -> Sequence[Any]:
+def comparable(values: Sequence[Any]) -> Sequence[Any]:
     """Return values if all are numbers, which have an order; none if one is not, or is nan."""
     are_numbers = all(issubclass(kind, Real) for kind in set(map(type, values)))
     return () if not are_numbers or any(map(math.isnan, values)) else values
@@ -228,10 +243,10 @@ def _beside_ranks(scores: Sequence[Any], ranks: Sequence[Any], names: Names, doc
 
     Without scores, their order counts.
     """
-    places = list(_numbers(ranks))
+    places = list(comparable(ranks))
     if not scores:
         return "" if places == sorted(places) else _unlike_ranks(documents)
-    numbers = _numbers(scores)
+    numbers = comparable(scores)
     if len(places) != len(numbers):
         return ""
     if len(set(numbers)) == 1 < len(numbers) and do_count(places):
@@ -266,7 +281,7 @@ def contradiction(values: Sequence[Any], ranks: Sequence[Any], names: Names) -> 
     Scores may be in any order if `fields` names them, or if `score_order` says which is best; with
     "ascending", scores that fall from hit to hit are still doubtful.
     """
-    scores = list(_numbers(values))
+    scores = list(comparable(values))
     best_first = sorted(scores, reverse=not names.ascending)
     if scores == best_first:
         return _beside_ranks(values, ranks, names, "hits")

@@ -117,10 +117,15 @@ def fit_of_ranks(cells: Mapping[str, Any], names: Names) -> tuple[str, bool]:
     They are equal, or in another order, in the first rows. Return as well whether the ranks tell an
     order: they are not all equal.
     """
-    heads = {role: list(in_python(column[:ROWS_LOOKED_AT])) for role, column in cells.items()}
-    ranks = list(map(as_number, heads["rank"]))
-    scores = list(map(as_number, heads.get("score", ranks)))
-    return beside_ranks(heads["query"], scores, ranks, names)
+    heads = heads_of(cells)
+    return beside_ranks(heads["query"], heads.get("score", heads["rank"]), heads["rank"], names)
+
+
+def heads_of(columns: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """Return the first cells of columns, numbers in text as numbers, but for those of a query."""
+    heads = {role: list(in_python(column[:ROWS_LOOKED_AT])) for role, column in columns.items()}
+    numbers = {role: list(map(as_number, cells)) for role, cells in heads.items()}
+    return numbers | {"query": heads["query"]}
 
 
 def as_python(cell: Any) -> Any:

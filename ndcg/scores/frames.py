@@ -4,6 +4,7 @@ Weights and slices then have a row per query.
 """
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -13,14 +14,23 @@ from numpy.typing import NDArray
 from ..files.paths import is_path, slices_from_file
 from ..inputs.columns import read_flat_column
 from ..inputs.exclusion import Pairs
-from ..inputs.fields import DOCUMENT, QUERY, columns_as_fields, names_of_side, spelled
-from ..inputs.frame import frame_of_data, named_columns
+from ..inputs.fields import (
+    DOCUMENT,
+    QUERY,
+    column_of_ranks,
+    columns_as_fields,
+    names_of_side,
+    spelled,
+)
+from ..inputs.frame import Frame, frame_of_data, named_columns
 from ..inputs.hashes import Columns, hashes_of, repeated_row
 from ..inputs.ids import NoIdError, encode_ids, id_column
+from ..inputs.no_rankings import comparable, ranks_by_query, several_first_ranks, share_first_ranks
 from ..inputs.reading import Inputs
 from ..inputs.slices import Slices, crossed, read_slices
 from ..inputs.sources import is_database_query, settled, values_by_query
-from ..measure.messages import InputError, mark, shown
+from ..inputs.tables import heads_of
+from ..measure.messages import InputError, mark, shown, warn
 from ..measure.ties import Array, Floats, Mask
 
 NOT_SIDES = Inputs._fields[2:]
@@ -75,22 +85,49 @@ def _columns_of_data(data: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
         if columns[name] is not arguments[name]:
             both = settled({"query_ids": query_ids, name: columns[name]})
             columns[name] = values_of_queries(*both.values())
-    if arguments["document_ids"] is None:
-        _refuse_several_systems(data, query_ids)
+    # A query of a database would be run once more.
+    if not is_database_query(data):
+        frame: Any = frame_of_data("data", data)
+        if arguments["document_ids"] is None:
+            _refuse_several_systems(frame, query_ids)
+        _warn_of_several_first_ranks(frame, columns, arguments)
     _refuse_empty_rows(columns)
     return columns
 
 
-def _refuse_several_systems(data: Any, query_ids: Any) -> None:
+def _warn_of_several_first_ranks(
+    frame: Frame, columns: Mapping[str, Any], arguments: Mapping[str, Any]
+) -> None:
+    """Warn of a column of ranks that tells of several systems, and is not read.
+
+    The scores, which are named, may be of another order, as those of a reranker.
+    """
+    texts = {role: name for role, name in arguments.items() if isinstance(name, str)}
+    # Of several systems that are compared, any may have the ranks.
+    if "predictions" not in texts:
+        return
+    chosen = texts | {"score": texts["predictions"]}
+    ranks = column_of_ranks(frame.names, chosen, names_of_side("run"))
+    if not ranks:
+        return
+    (column,) = frame.read(ranks.values())
+    read = {"query": columns["query_ids"], "score": columns["predictions"], "rank": column}
+    with suppress(ValueError):  # which reading the other columns raises again
+        rows = zip(*heads_of(settled(read)).values(), strict=False)
+        # A document that was not retrieved has neither a score nor a rank.
+        retrieved = (row for row in rows if comparable(row[1:]))
+        if share_first_ranks(ranks_by_query(retrieved)):
+            warn(f"{mark('data')}: {several_first_ranks('every query')}")
+
+
+def _refuse_several_systems(frame: Frame, query_ids: Any) -> None:
     """Raise an error for a table in which the first queries have a document in several rows.
 
     Such a table holds the rows of several systems, unless its documents have no ids. If some have
     ids, a row without one is no document.
     """
-    frame: Any = frame_of_data("data", data)
     names = spelled(frame.names, (*DOCUMENT[0], *DOCUMENT[1]))
-    # A query of a database would be run once more.
-    if len(names) != 1 or is_database_query(data):
+    if len(names) != 1:
         return
     codes, ids = encode_ids("query_ids", settled({"query_ids": query_ids})["query_ids"])
     first = np.flatnonzero(codes < FIRST_QUERIES)

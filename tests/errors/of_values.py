@@ -867,6 +867,19 @@ WARNINGS: dict[str, Row] = {
         fields={"query": ("session", None)},
         score_order="ascending",
     ).when_scored(),
+    "unread ranks of two systems": warned(
+        compute,
+        "data",
+        data={
+            "query": ["q", "q", "q", "q", "r", "r", "r"],
+            "rank": [1, 2, 1, 2, 1, 1, None],
+            "score": [0.9, 0.2, 0.8, 0.1, 0.7, 0.6, None],
+            "grade": [1, 0, 0, 1, 0, 1, 1],
+        },
+        predictions="score",
+        references="grade",
+        query_ids="query",
+    ),
     "ranks of two systems with scores alike": warned(
         compute,
         "predictions",

@@ -450,6 +450,22 @@ def test_ranks_that_are_one_number_in_a_query_tell_no_systems(
 
 
 @pytest.mark.parametrize(
+    "unread",
+    [
+        {"rank": [4, 3, 2, 1]},  # of the first stage, which a reranker scored anew
+        {"rank": [1, 2, 2, 3]},
+        {"rank": [None] * 4},
+        {"rank": ["first"] * 4},
+        {"position": [1, 1, 1, 2]},  # of a log, which has sessions
+    ],
+    ids=repr,
+)
+def test_other_ranks_in_a_table_that_are_not_read_get_no_warning(unread: dict[str, Any]) -> None:
+    table = {"query": [*"qqqr"], "score": [0.9, 0.5, 0.1, 0.2], "grade": [1, 0, 1, 1], **unread}
+    compute(data=table, predictions="score", references="grade", query_ids="query")
+
+
+@pytest.mark.parametrize(
     "run",
     [
         rising([6], 0.25),  # one order of 720
