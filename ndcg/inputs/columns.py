@@ -150,7 +150,7 @@ def read_flat_column(
         values = values.reshape(-1)
     _refuse_nested(argument, values)
     offsets = offsets_of([len(values)])
-    return _read(argument, values, offsets, place, ignore_index, labels, in_column=True)
+    return _read(argument, values, offsets, place, ignore_index, labels, may_be_text=True)
 
 
 def _refuse_nested(argument: str, values: Any) -> None:
@@ -170,14 +170,14 @@ def _read(
     place: Place,
     ignore_index: float | None,
     labels: Labels | None,
-    in_column: bool = False,
+    may_be_text: bool = False,
 ) -> Column:
     """Read values of several queries, one after the other, in an array, a list or Arrow's array."""
     values = _array_or_list(values)
     if isinstance(values, np.ndarray):
         return _of_array(argument, values, offsets, ignore_index)
     return read_numbers(
-        argument, [values], offsets, place, ignore_index, labels, in_column=in_column
+        argument, [values], offsets, place, ignore_index, labels, may_be_text=may_be_text
     )
 
 
@@ -386,13 +386,13 @@ def read_numbers(
     ignore_index: float | None = None,
     labels: Labels | None = None,
     kinds: Set[type] | None = None,
-    in_column: bool = False,
+    may_be_text: bool = False,
 ) -> Column:
     """Read numbers and None of several queries, one after the other, in lists of any lengths.
 
-    Text is one of the labels. Without labels, text of a number is this number in the column of a
-    table, but not in a list or a mapping, where it may be an id. The types of all numbers are
-    `kinds`, if they are known. It is an error if a value would be rounded.
+    Text is one of the labels. Without labels, text of a number is this number if it `may_be_text`,
+    as in the column of a table or a mapping, but not in a list, where it may be an id. The types
+    of all numbers are `kinds`, if they are known. It is an error if a value would be rounded.
     """
     if offsets[-1] >= MANY:
         column = _plain_numbers(rows, offsets, ignore_index, kinds)
@@ -407,7 +407,7 @@ def read_numbers(
         array = np.empty(0, object)
     present = None
     if not _holds_all(array):
-        array, present = _one_by_one(argument, values, offsets, place, labels, in_column)
+        array, present = _one_by_one(argument, values, offsets, place, labels, may_be_text)
     return Column(array, offsets, present, is_padding(array, ignore_index))
 
 
@@ -464,7 +464,7 @@ def _one_by_one(
     offsets: NDArray[np.int64],
     place: Place,
     labels: Labels | None,
-    in_column: bool,
+    may_be_text: bool,
 ) -> tuple[NDArray[Any], Mask | None]:
     """Return numbers as an array, and a mask that is False for None; reject other values.
 
@@ -475,7 +475,7 @@ def _one_by_one(
         where = place(*place_among(offsets, row))
         return InputError(f"{where}: {shown(given[row])} {problem}", argument)
 
-    values = _python_values(given, labels, in_column)
+    values = _python_values(given, labels, may_be_text)
     mask = unless_all(np.array([value is not None for value in values], bool))
     values = [0 if value is None else value for value in values]
     kinds = list(map(type, values))
@@ -494,12 +494,12 @@ def _one_by_one(
     raise refused(row, "would be rounded; give floats, or all integers of at most 64 bits")
 
 
-def _python_values(values: list[Any], labels: Labels | None, in_column: bool) -> list[Any]:
+def _python_values(values: list[Any], labels: Labels | None, may_be_text: bool) -> list[Any]:
     """Return values, of which text and numbers of other libraries become Python's numbers."""
     values = list(map(number, values))
-    if in_column and labels is None:
+    if may_be_text and labels is None:
         return list(map(as_number, values))
-    if in_column:
+    if may_be_text:
         # An empty cell is no label, as in files.
         values = [None if value == "" else value for value in values]
     return values if labels is None else labels.numbers(values)

@@ -135,12 +135,12 @@ def ids_of_queries(query_ids: Any, queries: int) -> list[Any]:
 
 
 def documents_of_query(
-    ids: Iterable[Any], values: Sequence[Any] | None, names: Names
+    ids: Iterable[Any], values: Sequence[Any] | None, names: Names, hint: str = ""
 ) -> dict[Any, Any]:
     """Return the values of a query's documents by their ids.
 
     Without values, the order of a run makes them: they fall by one from rank to rank, or rise. A
-    relevance is 1.
+    relevance is 1. The hint says what to do about a document that is there twice.
 
     >>> documents_of_query(["d2", "d1"], None, Names("run", "score"))
     {'d2': -1, 'd1': -2}
@@ -165,7 +165,7 @@ def documents_of_query(
     if names.keep is None:
         before, position = _first_repeated(ids)
         problem = f"document {shown(ids[position])} is in position {before} already"
-        hint = once(names.kind)
+        hint = hint or once(names.kind)
         if not values and isinstance(ids[position], Real):
             hint = f"{hint}; {NUMBERS_IN_LISTS}"
         raise InputError(f"{problem}; {hint}", position=position)

@@ -334,9 +334,16 @@ def _join_mappings(
     order: Order = slice(None)
     place = _place_by_ids(names.__getitem__, documents)
     offsets = offsets_of(lengths)
-    score = read_numbers("predictions", [scores], offsets, place)
+    score = read_numbers("predictions", [scores], offsets, place, may_be_text=True)
     relevance = read_numbers(
-        "references", [relevances], offsets, place, ignore_index, labels, value_types
+        "references",
+        [relevances],
+        offsets,
+        place,
+        ignore_index,
+        labels,
+        value_types,
+        may_be_text=True,
     )
     retrieved = np.frombuffer(is_retrieved, bool)
     score = score.only(retrieved)
@@ -437,7 +444,10 @@ def _as_columns(
     place = _place_by_ids(queries.__getitem__, lambda query: list(rows[queries[query]]))
     check_ids(argument, rows)
     values = list(chain.from_iterable(row.values() for row in rows.values()))
-    column = read_numbers(argument, [values], offsets_of(lengths), place, ignore_index, labels)
+    offsets = offsets_of(lengths)
+    column = read_numbers(
+        argument, [values], offsets, place, ignore_index, labels, may_be_text=True
+    )
     documents = list(chain.from_iterable(rows.values()))
     document = id_column(f"{argument}: document ids", documents)
     query_ids = id_column(f"{argument}: query ids", queries).combine_chunks()

@@ -8,7 +8,7 @@ from ..measure.messages import InputError, mark, shown, within
 from .columns import as_number
 from .documents import documents_of_query, refuse_no_score
 from .fields import Field, Fields, Keys, Names, or_another
-from .ids import id_kind
+from .ids import id_kind, once
 from .no_rankings import contradiction
 from .objects import (
     LOOKED_AT,
@@ -34,6 +34,7 @@ class ListReader:
     def __init__(self, names: Names, hint: Callable[[], str] = str) -> None:
         self.names = names
         self.hint = hint  # returns that of errors about the ids, if they are in a field
+        self.once = ""  # what an error about a repeated document says to do, if not as usual
         self.warning = ""  # about the first query whose list is in another order than its values
         self.has_values = False  # whether some documents have values
 
@@ -60,7 +61,7 @@ class ListReader:
         try:
             if self.names.kind == "run" and None in numbers:
                 refuse_no_score(list(ids), numbers)
-            return documents_of_query(ids, numbers, self.names)
+            return documents_of_query(ids, numbers, self.names, self.once)
         except InputError as error:
             error.hint = self.hint()
             raise
@@ -162,6 +163,9 @@ class ObjectReader:
         self.are_flat_rows = self.are_rows and all(len(keys) == 1 for keys in self.paths.values())
         outer = document.keys[: document.lists[0]] if self.are_in_lists else ()
         self.lists = ListReader(names, partial(_hint_on_ids, self.roles, names, outer))
+        if self.are_in_lists:
+            # Of several rankings, the best rank in any tells nothing.
+            self.lists.once = once("qrels")
         self.form = "objects, a query with its documents each"
         if self.are_rows:
             self.form = "objects, a document each"
@@ -232,7 +236,7 @@ class ObjectReader:
             error = value_at(row, ("error",))
             if error:
                 problem = f"it has an error in place of documents, {shown(error)}"
-                hint = "it counts as if nothing was retrieved"
+                hint = "if it is judged, it counts as if nothing was retrieved"
                 self.lists.warning = f"query {shown(query)}: {problem}; {hint}"
             return {}
         if isinstance(documents, Mapping):

@@ -502,7 +502,7 @@ BY_ID_OF_DOCUMENTS: dict[str, Row] = {
         compute,
         "predictions",
         "query 'q', document 'b'",
-        **BY_ID | {"predictions": {"q": {"b": "1"}}},
+        **BY_ID | {"predictions": {"q": {"b": "high"}}},
     ),
     "a list": refused(compute, "predictions", **BY_ID | {"predictions": {"q": {"b": [1]}}}),
     "complex numbers": refused(

@@ -1,4 +1,4 @@
-"""Decimals are numbers everywhere; so is text of a number in tables, records and hits."""
+"""Decimals are numbers everywhere; so is text of a number, but in lists, where it is an id."""
 
 import json
 from collections.abc import Callable
@@ -41,6 +41,7 @@ def hits(rows: Rows) -> Rows:
 
 TABLES: dict[str, Callable[[Rows, Path], Any]] = {
     "records": lambda rows, _: rows,
+    "mappings": lambda rows, _: {"q": dict(list(row.values())[1:] for row in rows)},
     "hits": lambda rows, _: hits(rows),
     "pandas": lambda rows, _: pd.DataFrame(rows),
     "Polars": lambda rows, _: pl.DataFrame(rows),
@@ -119,11 +120,9 @@ def test_decimals_are_numbers_in_lists_mappings_and_columns(argument: str) -> No
 
 
 @pytest.mark.parametrize("argument", SIDES)
-def test_text_is_an_id_and_no_number_in_lists_and_mappings(argument: str) -> None:
+def test_text_is_an_id_and_no_number_in_lists(argument: str) -> None:
     _, side = SIDES[argument]
     texts = {document: str(value) for document, value in side["q"].items()}
-    with refusal(argument, "query 'q', document 'a'"):
-        ndcg.compute(**{"predictions": RUN, "references": QRELS, argument: {"q": texts}})
     lists = {"predictions": [list(RUN["q"].values())], "references": [list(QRELS["q"].values())]}
     with refusal("references"):
         ndcg.compute(**{**lists, argument: [list(texts.values())]})
