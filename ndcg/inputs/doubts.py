@@ -58,7 +58,7 @@ def _doubts_about_ranks(rankings: Rankings, are_called_ranks: bool) -> Iterator[
     if shared.any():
         several = _with_several_rankings(query, score) if are_called_ranks else 0
         if several:
-            yield several_first_ranks(f"each of {several} queries")
+            yield several_first_ranks(f"{several} of {rankings.queries} queries")
         return
     gaps = is_next & (score[1:] > score[:-1] + 1)
     if not gaps.any():

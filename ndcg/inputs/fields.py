@@ -14,7 +14,7 @@ from itertools import chain, islice
 from types import NoneType
 from typing import Any, NamedTuple
 
-from ..measure.labels import Labels
+from ..measure.labels import Labels, instead_of_text, label_of
 from ..measure.messages import (
     InputError,
     ShortRepr,
@@ -93,6 +93,8 @@ RECBOLE = re.compile(r":(token|float)(_seq)?$")  # the types that RecBole writes
 ROW_NUMBER = re.compile(r"(Unnamed: \d+)?|__index_level_\d+__")
 DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*(\.[0-9]{3})*,[0-9]+(?:e[+-]?[0-9]+)?", re.IGNORECASE)
 WITH_POINTS = 'give numbers, as column.str.replace(",", ".").astype(float) makes them'
+# Letters and digits several times, with a digit in each.
+SEVERAL_IDS = re.compile(r"[A-Za-z]*[0-9]\w*(?:([\s,;|]+)[A-Za-z]*[0-9]\w*)+")
 # A number in a path, as in the names of a list that was flattened: "documents.0.id".
 NUMBER_IN_PATH = re.compile(r"(?<=\.)[0-9]+(?=\.)")
 NUMBERED_ID = re.compile(r".*\.[0-9]+\..*id", re.DOTALL)
@@ -678,7 +680,9 @@ def chosen_fields(
         problems = _problems(unclear, names, fields)
         written = {role: names.written(role) for role in unclear if fields}
         ways = _other_ways(unclear, names, fields)
-        ways += _flattened(fields, fields)
+        ways += [*_word(chosen, names, fields), *_flattened(fields, fields)]
+        if "document" in unclear:
+            ways += _several_ids(fields)
         if names.kind == "exclude":
             written = {}  # since `fields` names those of the sides
             by_query = mark("pandas", said="{query: ids}", before=", or give ")
@@ -774,6 +778,27 @@ def _other_ways(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fiel
         call = f"{mark('fields', {'score': path})} and {_either_order()}"
         ways.append(f"to rank by {shown(path)}, give {call}")
     return ways[:1]
+
+
+def _several_ids(fields: Fields) -> list[str]:
+    """Return what an error says about the first cell that seems to hold several ids, if any."""
+    for name, field in fields.items():
+        text = str(field.example)
+        several = SEVERAL_IDS.fullmatch(text)
+        if several and not DECIMAL_COMMA.fullmatch(text):
+            separator = several[1].strip() and repr(several[1])  # none splits at all spaces
+            return [f"if {shown(name)} holds several ids, give {{query: cell.split({separator})}}"]
+    return []
+
+
+def _word(chosen: Mapping[str, Any], names: Names, fields: Fields) -> list[str]:
+    """Return what an error says about a word as a relevance, which would be refused next."""
+    example = fields.get(chosen.get("relevance"), Field(())).example
+    word = example.strip() if isinstance(example, str) else ""
+    is_number = label_of(word) != word or DECIMAL_COMMA.fullmatch(word)
+    if word == "" or is_number or names.labels is not None:
+        return []
+    return [f"{shown(word)} is not a number; {instead_of_text(word, ['...'])}"]
 
 
 def fields_to_write(names: Mapping[str, Any], ways: Sequence[str]) -> str:

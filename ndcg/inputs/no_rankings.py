@@ -194,7 +194,7 @@ def beside_ranks(
 
 def several_first_ranks(queries: str) -> str:
     """Return what a warning says about several documents with the first rank of such queries."""
-    problem = f"several documents of {queries} have its first rank"
+    problem = f"in {queries}, several documents have the first rank"
     one = "if the rows are of several systems, give one at a time"
     # `query_ids` names it beside data too.
     call = mark("fields", {"query": "..."}, said='query_ids="..."')

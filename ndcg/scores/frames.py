@@ -28,7 +28,7 @@ from ..inputs.ids import NoIdError, encode_ids, id_column
 from ..inputs.no_rankings import comparable, ranks_by_query, several_first_ranks, share_first_ranks
 from ..inputs.reading import Inputs
 from ..inputs.slices import Slices, crossed, read_slices
-from ..inputs.sources import is_database_query, settled, values_by_query
+from ..inputs.sources import is_database_query, listed, settled, values_by_query
 from ..inputs.tables import heads_of
 from ..measure.messages import InputError, mark, shown, warn
 from ..measure.ties import Array, Floats, Mask
@@ -69,6 +69,7 @@ def columns_of(data: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 def _columns_of_data(data: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Return arguments, with names replaced by the columns of a DataFrame."""
+    data = listed(data)  # since a generator can be read only once
     named = dict(arguments)
     exclude = named.pop("exclude")  # whose columns are in another table
     slices = _names_of_slices(named.pop("by"))
@@ -124,7 +125,7 @@ def _refuse_several_systems(frame: Frame, query_ids: Any) -> None:
     """Raise an error for a table in which the first queries have a document in several rows.
 
     Such a table holds the rows of several systems, unless its documents have no ids. If some have
-    ids, a row without one is no document.
+    ids, a row without one may hold totals, which is a warning.
     """
     names = spelled(frame.names, (*DOCUMENT[0], *DOCUMENT[1]))
     if len(names) != 1:
@@ -135,10 +136,10 @@ def _refuse_several_systems(frame: Frame, query_ids: Any) -> None:
     try:
         documents = id_column("data", settled({"data": column})["data"])
     except NoIdError as error:
-        if error.have_none:
-            return
-        problem = f"row {error.row} has no document in {names[0]!r}, which others have"
-        raise InputError(f"{problem}; give it one, or leave out rows of totals", "data") from None
+        if not error.have_none:
+            problem = f"row {error.row} has no document in {names[0]!r}, which others have"
+            warn(f"{mark('data')}: {problem}; leave it out if it is a row of totals")
+        return
     except ValueError:
         return  # the column is not asked for
     if len(documents) != len(codes):

@@ -6,7 +6,7 @@ from uuid import UUID
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-from refusals import Made, Row, refused
+from refusals import Made, Row, refused, warned
 
 from ndcg import compare, compute, documents, explain, preview, report
 
@@ -350,6 +350,8 @@ OF_TABLES: dict[str, Row] = {
         "the column 'relevant'",
         "row 0",
     ),
+    "several ids in a cell": run([{"query_id": "q", "prediction": "0701 0702"}]),
+    "several ids in a cell, with commas": run([{"query_id": "q", "bought": "a1, b2"}]),
     "no id in a row": run(
         pa.table({"query_id": ["q", "q"], "doc_id": ["a", None], "score": [0.5, 0.2]}),
         "the column 'doc_id'",
@@ -472,9 +474,9 @@ OF_FRAMES: dict[str, Row] = {
         "data",
         frame=pa.table({"user": ["a"] * 2, "item": ["x"] * 2, "score": [0.5, 9], "label": [1, 1]}),
     ),
-    "a row of totals": data("data", frame=[*FRAME.to_pylist(), TOTAL]),
-    "a row of totals with empty text": data(
-        "data", frame=[*FRAME.to_pylist(), {**TOTAL, "item": ""}]
+    "a row of totals": warned(compute, "data", data=[*FRAME.to_pylist(), TOTAL], **BY_USER),
+    "a row of totals with empty text": warned(
+        compute, "data", data=[*FRAME.to_pylist(), {**TOTAL, "item": ""}], **BY_USER
     ),
     "two systems beside an array of queries": data(
         "data",

@@ -690,7 +690,7 @@ SITUATIONS = [
         "ranks of two systems with other documents in one table",
         run_table({"doc_id": ["a", "c", "b"], "rank": [1, 1, 2], "score": [0.9, 0.3, 0.4]}),
         SECOND,
-        warning="several documents of every query have its first rank",
+        warning="in every query, several documents have the first rank",
     ),
     Situation(
         "positions that contradict the order of the rows, which counts",
