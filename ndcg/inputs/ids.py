@@ -17,12 +17,15 @@ from numpy.typing import NDArray
 from ..measure.messages import InputError, in_short, mark, shown
 from ..measure.scoring import in_threads
 from ..measure.ties import Mask
+from .fields import plain_name
 from .sources import ARROW, in_python
 
 NO_ID = "is neither text nor an integer, as ids must be"
 INTEGERS_OR_TEXT = "give whole numbers as integers, others as text"
 EMPTY_ID = "the id of a document is empty text; leave it out"
 SURROGATE = re.compile("[\ud800-\udfff]")  # the replacement of a byte that is not UTF-8
+# What a sheet or a pivot table calls a row of totals, as `plain_name` spells it.
+TOTALS = set("total totals grandtotal sum mean average all gesamt gesamtergebnis summe".split())  # noqa: SIM905
 FEW_IDS = 1 << 9  # with fewer rows, numbering ids one by one is faster than Arrow
 FEW_ROWS = 1 << 13  # encoding all of their ids is faster than to look where these change
 PROBE = 1 << 10  # rows sampled to see whether equal ids are adjacent, or whether inputs share ids
@@ -45,6 +48,23 @@ def once(kind: str) -> str:
     return f"give it once for a query, or {best}"
 
 
+def names_of_totals(ids: Iterable[Any], queries: Iterable[Any] = ()) -> list[str]:
+    """Return the ids that are names of rows of totals, as of all queries or of one.
+
+    >>> names_of_totals(["Grand Total", "jam Total", "jam sum", "tea Total", 7], ["jam"])
+    ['Grand Total', 'jam Total', 'jam sum']
+    """
+    known = {"", "Grand", "grand", *queries}
+    parts = {text: text.strip().rpartition(" ") for text in ids if isinstance(text, str)}
+    ends = {text: start for text, (start, _, last) in parts.items() if plain_name(last) in TOTALS}
+    return [text for text, start in ends.items() if start in known]
+
+
+def without_totals(name: Any) -> str:
+    """Return what an error or a warning says about the name of a row of totals."""
+    return f"if {shown(name)} is a row of totals, leave it out"
+
+
 class NoIdError(InputError):
     """A row has no id: the first of some rows without one, among all rows of a column."""
 
@@ -56,14 +76,14 @@ class NoIdError(InputError):
 
 
 def filled_down(lacking: int, rows: int) -> str:
-    """Return what an error adds about rows without ids, if these are most, as in merged cells.
+    """Return what an error adds about rows without ids: totals, or merged cells if they are most.
 
     >>> print(InputError(f"give each an id{filled_down(7, 10)}"))
     give each an id; if one stands for the rows below it, write it into each, as ffill() of its \
 column, and leave out totals
     """
     if lacking < 2 or 2 * lacking <= rows:
-        return ""
+        return ", or leave out rows of totals"
     call = mark("pandas", said="as ffill() of its column", before=", ", after=",")
     return f"; if one stands for the rows below it, write it into each{call} and leave out totals"
 

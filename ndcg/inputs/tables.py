@@ -25,7 +25,7 @@ from .fields import (
 )
 from .frame import Frame, frame_of
 from .hashes import Columns, best_rows, hashes_of, repeated_row
-from .ids import id_column, once, read_ids
+from .ids import id_column, names_of_totals, once, read_ids, without_totals
 from .no_rankings import beside_ranks
 from .objects import is_nested
 from .roles import columns_of_table
@@ -243,6 +243,8 @@ def checked_rows(
             hint = once(names.kind)
             if names.kind == "run":
                 hint = f"if the rows are of several systems, give one at a time; else {hint}"
+            for name in names_of_totals(side.documents(np.array([row]))):
+                hint = f"{without_totals(name)}; {hint}"
             raise InputError(f"{problem}; {hint}", side.place(row))
     if present is not None:
         if not present.any():

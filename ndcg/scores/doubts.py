@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..inputs.doubts import FEWEST_QUERIES
-from ..inputs.fields import plain_name
+from ..inputs.ids import names_of_totals, without_totals
 from ..inputs.no_rankings import (
     FEWEST_OF_QUERY,
     HIGHEST_GRADE,
@@ -22,13 +22,10 @@ from ..measure.messages import Message, mark, shown
 from ..measure.options import Options
 from ..measure.ties import Array, Mask
 
-# What a sheet or a pivot table calls a last row, as `plain_name` spells it.
-NAMES_OF_TOTALS = set(
-    "total totals grandtotal sum mean average all gesamt gesamtergebnis summe".split()  # noqa: SIM905
-)
 COMPARED = 1000  # documents that tell whether both sides are swapped
 MOST_GRADES = 6  # different whole numbers among relevances, as 0 to 5
 HARDLY_BY_CHANCE = math.log(1000)  # of so many cases, in one the scores rise by chance
+QUERIES_OF_A_SHEET = 1 << 16
 MOST_OTHERS = 1 / 9  # of the queries with rising scores, so many may have other ones
 # the logarithms of the orders of 0, 1, 2, ... documents; more than ten tell no more
 LOG_ORDERS = np.log([1, *accumulate(range(1, 11), operator.mul)])
@@ -101,18 +98,22 @@ def _doubts_about_full_lists(part: Rankings, options: Options) -> Iterator[str]:
 
 
 def _doubt_about_totals(part: Rankings) -> str:
-    """Return what a warning says about a last query whose name is that of a row of totals.
+    """Return what a warning says about a query whose name is that of a row of totals.
 
-    It has one document, and the others have more.
+    It has one document, and most others have more.
     """
-    lengths = part.offsets[1:] - part.offsets[:-1]
-    if part.query_ids is None or lengths[-1:].tolist() != [1] or lengths[0] == 1:
+    # Only sheets, which are small, have totals.
+    if part.query_ids is None or not 1 < part.queries < QUERIES_OF_A_SHEET:
         return ""
-    (name,) = part.names_of(slice(-1, None))
-    if plain_name(name) not in NAMES_OF_TOTALS:
+    lone = np.flatnonzero(part.offsets[1:] - part.offsets[:-1] == 1)  # much faster than np.diff
+    if len(lone) in (0, part.queries):
         return ""
-    problem = f"the last query is {shown(name)}, with one document"
-    return f"{problem}; if this is a row of totals, leave it out"
+    names = part.names()
+    totals = names_of_totals([names[query] for query in lone.tolist()], names)
+    if not totals or 2 * (len(lone) - len(totals)) >= part.queries - len(totals):
+        return ""
+    problem = f"query {shown(totals[0])} has one document, and most others have more"
+    return f"{problem}; {without_totals(totals[0])}"
 
 
 def sentence_on_missing(missing: int, queries: int) -> str:

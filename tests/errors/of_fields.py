@@ -25,7 +25,7 @@ ANSWERS = [{"query": "q", "docs": [{"id": "a", "sim": 0.9}], "gold": ["a"]}]
 CLICKS = pa.table({"query_id": ["q"], "doc_id": ["a"], "shown": [0.5], "clicked": [1]})
 BY_USER: dict[str, Any] = {"predictions": "score", "references": "label", "query_ids": "user"}
 FRAME = pa.table({"user": ["a", "a"], "item": ["x", "y"], "score": [0.5, 0.25], "label": [1, 0]})
-TOTAL = {"user": "Total", "item": None, "score": 0.75, "label": 1}
+TOTAL = {"user": "Summary", "item": None, "score": 0.75, "label": 1}
 
 
 def run(value: Any, *places: str, **more: Any) -> Row:
@@ -355,6 +355,10 @@ OF_TABLES: dict[str, Row] = {
     "no id in a row": run(
         pa.table({"query_id": ["q", "q"], "doc_id": ["a", None], "score": [0.5, 0.2]}),
         "the column 'doc_id'",
+    ),
+    "totals of documents": run(
+        pa.table({"qid": ["q", "q", "q"], "docno": ["a", "Total", "Total"], "score": [1, 1, 2]}),
+        "row 2",
     ),
     "a document twice": run(
         pa.table({"query_id": ["q", "q"], "doc_id": ["a", "a"], "score": [0.5, 0.2]}), "row 1"

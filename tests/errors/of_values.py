@@ -849,6 +849,13 @@ WARNINGS: dict[str, Row] = {
         references=[1, 0, 1],
         query_ids=["q", "q", "Total"],
     ).when_scored(),
+    "a total of each query": warned(
+        compute,
+        "predictions",
+        predictions=[0.9, 0.5, 1.4, 0.8, 0.4, 1.2, 2.6],
+        references=[1, 0, 1, 0, 1, 1, 2],
+        query_ids=["q", "q", "q Total", "r", "r", "r Total", "Grand Total"],
+    ).when_scored(),
     "queries of one relevance": warned(
         compute,
         "predictions",
