@@ -835,8 +835,8 @@ def mark(name: str, *values: Any, said: str = "", before: str = "", after: str =
         # Words are in the quotes of the docs.
         texts = [f'"{value}"' if isinstance(value, str) else repr(value) for value in values]
         said = f"{name}={' or '.join(texts)}" if texts else name
-    fields = _VALUES.encode([name, *values])
-    return f"\x0e{before}\x1f{visible(said)}\x1f{after}\x1f{fields}\x0f"
+    fields = ", ".join(map(_VALUES.encode, [name, *values]))  # text alone is encoded much faster
+    return f"\x0e{before}\x1f{visible(said)}\x1f{after}\x1f[{fields}]\x0f"
 
 
 def place_of_file(path: str) -> str:
@@ -1668,18 +1668,15 @@ def measure_queries(
     """
     if score.dtype.kind in "iu":
         score = _exact_in_float64(score)
-    if offsets is None:
-        queries, longest = score.shape
-    else:
-        queries = len(offsets) - 1
-        longest = int((offsets[1:] - offsets[:-1]).max(initial=0))
+    queries, longest = _shape(score, offsets)
     definition = MeasureDefinition.of(longest, measures=measures, **options)
     shape = (len(definition.cutoffs), queries)
     values = {measure: np.empty(shape) for measure in measures}
     measure_block = partial(_measure_block, into=values, definition=definition)
     # If a grid is searched, little more than its column maxima is read, so a block can be larger.
     size = SCORES_AT_A_TIME * max(1, min(grid_height(longest, len(definition.weight) + 1), 4))
-    blocks = _measure_scoring_blocks(_Documents(relevance, score, judged, retrieved), offsets, size)
+    documents = _Documents(relevance, score, judged, retrieved)
+    blocks = _measure_scoring_blocks(documents, offsets, (queries, longest), size)
     threads = None if score.size > 2 * size else 1
     in_threads(measure_block, list(blocks), threads=threads)
     return values
@@ -1769,31 +1766,41 @@ def check_queries(
 
     By default, these are the documents that no combination of options could score.
     """
-    for read in _measure_scoring_blocks(_Documents(relevance, score, judged, retrieved), offsets):
+    documents = _Documents(relevance, score, judged, retrieved)
+    for read in _measure_scoring_blocks(documents, offsets, _shape(score, offsets)):
         block = read()
         with np.errstate(all="ignore"):  # values that are not finite are rejected, with their place
             gains, _ = _gains(block, gain, negative_relevance)
             _refuse(block, block.score, gains, gain)
 
 
+def _shape(score: Array, offsets: NDArray[np.int64] | None) -> tuple[int, int]:
+    """Return how many queries there are, and how many documents the longest of them has."""
+    if offsets is None:
+        queries, longest = score.shape
+        return queries, longest
+    return len(offsets) - 1, int((offsets[1:] - offsets[:-1]).max(initial=0))
+
+
 def _measure_scoring_blocks(
-    documents: _Documents, offsets: NDArray[np.int64] | None, size: int = SCORES_AT_A_TIME
+    documents: _Documents,
+    offsets: NDArray[np.int64] | None,
+    shape: tuple[int, int],
+    size: int = SCORES_AT_A_TIME,
 ) -> Iterator[Callable[[], _Block]]:
     """Cut queries into blocks of about ``size`` scores; yield functions that read them.
 
-    Ragged queries are cut longest first.
+    Ragged queries are cut longest first. The shape is what `_shape` returns.
     """
-    shape = documents.score.shape
+    queries, longest = shape
     if offsets is not None:
         lengths = offsets[1:] - offsets[:-1]
-        shape = len(lengths), int(lengths.max(initial=0))
-        if (lengths < shape[1]).any():
+        if (lengths < longest).any():
             for block in similar_lengths(lengths, size, PADDING):
                 yield partial(_padded, documents, block, offsets[block], lengths[block])
             return
         arrays: Any = (None if array is None else array.reshape(shape) for array in documents)
         documents = _Documents(*arrays)
-    queries, longest = shape
     step = max(1, size // max(longest, 1))
     for start in range(0, queries, step):
         yield partial(_measure_scoring_block, documents, slice(start, min(start + step, queries)))
@@ -3278,7 +3285,7 @@ def values_by_query(argument: str, values: Any, sides: Iterable[Any]) -> Any:
     # Without ids, pandas numbers the rows.
     if ids == list(range(len(ids))):
         return values
-    if any(_has_index(side) and values.index.equals(side.index) for side in sides):
+    if any(values.index.equals(getattr(side, "index", None)) for side in sides):
         return values
     _refuse_repeated_ids(argument, values.index)
     return dict(zip(ids, in_python(plain(argument, values)), strict=True))
@@ -3564,6 +3571,7 @@ WITH_POINTS = 'give numbers, as column.str.replace(",", ".").astype(float) makes
 SEVERAL_IDS = re.compile(r"[A-Za-z]*[0-9]\w*(?:([\s,;|]+)[A-Za-z]*[0-9]\w*)+")
 # A number in a path, as in the names of a list that was flattened: "documents.0.id".
 NUMBER_IN_PATH = re.compile(r"(?<=\.)[0-9]+(?=\.)")
+NUMBERED_ID = re.compile(r".*\.[0-9]+\..*id", re.DOTALL)
 GRADE = re.compile("[0-9]|10")  # as the name of a list of ids
 MOST_FIELDS = 100  # a mapping with more keys is of queries or documents
 MOST_LISTED = 30  # fields in an error
@@ -3714,6 +3722,7 @@ class Field(NamedTuple):
     has_fields: bool = False  # whether it leads to objects, whose fields have longer paths
     # what may hold several documents there: "hits", objects in a list, a "list" or a "mapping"
     holder: str = ""
+    name: str = ""  # the last of its keys, in the spelling in which names are compared
 
     @property
     def list_path(self) -> Keys:
@@ -3731,11 +3740,6 @@ class Fields(dict[Any, Field]):
 
     are_columns = False  # of a table, which may hold no row
 
-    @cached_property
-    def names(self) -> dict[Any, str]:
-        """The last names on their paths, in the spelling in which names are compared."""
-        return {path: plain_name(field.keys[-1]) for path, field in self.items()}
-
     def tells(self, path: Any) -> bool:
         """Return whether a field tells its role, as one of objects that is always null does not."""
         return self.are_columns or self[path].example is not None
@@ -3743,7 +3747,7 @@ class Fields(dict[Any, Field]):
     @cached_property
     def leaves(self) -> "Fields":
         """The fields that hold no fields themselves."""
-        return Fields((path, field) for path, field in self.items() if not field.has_fields)
+        return Fields({path: field for path, field in self.items() if not field.has_fields})
 
     @cached_property
     def by_holder(self) -> Mapping[str, "Fields"]:
@@ -3756,21 +3760,21 @@ class Fields(dict[Any, Field]):
     @property
     def outside_lists(self) -> "Fields":
         """The fields that no list of objects holds."""
-        return Fields((path, field) for path, field in self.items() if not field.lists)
+        return Fields({path: field for path, field in self.items() if not field.lists})
 
     def within(self, start: Keys) -> "Fields":
         """Return the fields in a list of objects, also in lists within it; all outside of lists."""
         fields = self.items()
-        return Fields((path, one) for path, one in fields if one.list_path[: len(start)] == start)
+        return Fields({path: one for path, one in fields if one.list_path[: len(start)] == start})
 
     def beside(self, field: Field) -> "Fields":
         """Return the fields in the same list of objects as another, or outside of all lists."""
         place = field.list_path
-        return Fields((path, one) for path, one in self.items() if one.list_path == place)
+        return Fields({path: one for path, one in self.items() if one.list_path == place})
 
     def among(self, paths: Iterable[Any]) -> "Fields":
         """Return the fields at some paths."""
-        return Fields((path, self[path]) for path in paths)
+        return Fields({path: self[path] for path in paths})
 
 
 def columns_as_fields(examples: Mapping[Any, Any]) -> Fields:
@@ -3779,7 +3783,7 @@ def columns_as_fields(examples: Mapping[Any, Any]) -> Fields:
     fields.are_columns = True
     for name, cell in examples.items():
         if not ROW_NUMBER.fullmatch(str(name)):
-            fields[name] = Field((name,), cell)
+            fields[name] = Field((name,), cell, name=plain_name(name))
     return fields
 
 
@@ -3788,6 +3792,9 @@ class Given(NamedTuple):
 
     name: str | None
     is_shared: bool = False  # one name for both sides, of which one may lack it
+
+
+NOT_GIVEN = Given(None)
 
 
 def check_fields(fields: Any) -> dict[str, dict[str, Given]]:
@@ -3881,7 +3888,7 @@ class Names(NamedTuple):
 
     def name(self, role: str) -> str | None:
         """Return the name that `fields` gives for a role; None if it gives none."""
-        return self.given[role].name if role in self.given else None
+        return self.given.get(role, NOT_GIVEN).name
 
     @property
     def given_names(self) -> list[str]:
@@ -3890,12 +3897,11 @@ class Names(NamedTuple):
 
     def written(self, role: str) -> Any:
         """Return what an error writes for a name: a pair if the other side may have that given."""
-        is_shared = role in self.given and self.given[role].is_shared
-        return ("...", "...") if is_shared else "..."
+        return ("...", "...") if self.given.get(role, NOT_GIVEN).is_shared else "..."
 
     def says_none(self, role: str) -> bool:
         """Return whether `fields` says that no field has a role."""
-        return role in self.given and self.given[role].name is None
+        return role in self.given and self.name(role) is None
 
     @property
     def has_no_query(self) -> bool:
@@ -3963,20 +3969,24 @@ class Names(NamedTuple):
             # One name for both sides may be that of the other side alone.
             if named or not is_shared:
                 return named
-        taken = self.given_names
-        for groups in zip_longest(*[groups for _, groups in standard], fillvalue=()):
-            present: list[Any] = []
-            for (possible, _), group in zip(standard, groups, strict=True):
-                present += _in_group(group, possible, taken)
-            if present:
-                return [*present, *_asked_by_users(present, fields, standard)]
-        return []
+        taken = self.given_names  # for other roles
+        by_group: dict[int, list[Any]] = defaultdict(list)
+        for possible, groups in standard:
+            group_of = _group_of_names(groups)
+            for path in fields_called(group_of, possible):
+                if path not in taken and possible.tells(path):
+                    by_group[group_of[possible[path].name]].append(path)
+        if not by_group:
+            return []
+        present = by_group[min(by_group)]
+        return [*present, *_asked_by_users(present, fields, standard)]
 
 
-def _in_group(group: tuple[str, ...], fields: Fields, taken: Sequence[str]) -> list[Any]:
-    """Return the fields with one of some standard names that are not taken for another role."""
-    called = fields_called(plain_names(group), fields)
-    return [path for path in called if path not in taken and fields.tells(path)]
+@cache
+def _group_of_names(groups: Groups) -> dict[str, int]:
+    """Return the number of the first group that has a name, in the spelling of `plain_name`."""
+    numbered = list(enumerate(groups))
+    return {name: number for number, group in reversed(numbered) for name in plain_names(group)}
 
 
 def _called(name: str, fields: Fields) -> list[Any]:
@@ -3990,14 +4000,14 @@ def _called(name: str, fields: Fields) -> list[Any]:
 
 def fields_called(names: Collection[str], fields: Fields) -> list[Any]:
     """Return the fields with one of some names, which are spelled as `plain_name` does."""
-    return [path for path, name in fields.names.items() if name in names]
+    return [path for path, field in fields.items() if field.name in names]
 
 
 def _asked_by_users(
     present: Sequence[Any], fields: Fields, standard: Sequence[tuple[Fields, Groups]]
 ) -> list[Any]:
     """Return the fields of what users ask beside fields of users alone: nothing tells which."""
-    if not plain_names(USERS).issuperset(map(fields.names.get, present)):
+    if not {fields[path].name for path in present} <= PLAIN_USERS:
         return []
     groups = chain.from_iterable(groups for _, groups in standard)
     return fields_called(plain_names(*groups).intersection(ASKED), fields)
@@ -4020,20 +4030,20 @@ def names_of_side(
     # The value of the other side may be a field of this one too.
     roles = ("query", "document", value)
     given = {role: sides[kind] for role, sides in check_fields(fields).items() if role in roles}
-    names = Names(
-        kind, value, given, has_query_ids or False, takes_query_ids=has_query_ids is not None
+    names = partial(
+        Names, kind, value, given, has_query_ids or False, takes_query_ids=has_query_ids is not None
     )
     if kind == "qrels":
-        return names._replace(labels=labels)
+        return names(labels=labels)
     if kind == "run":
         is_given = score_order is not None
-        return names._replace(
-            ascending=score_order == "ascending", is_order_given=is_given, keep=keep
-        )
+        return names(ascending=score_order == "ascending", is_order_given=is_given, keep=keep)
     # Documents to exclude have no value, and may be repeated.
-    return names._replace(given={**given, value: Given(None)}, keep="first")
+    given[value] = Given(None)
+    return names(keep="first")
 
 
+PLAIN_USERS = plain_names(USERS)
 PLAIN_RELEVANCES = plain_names(RELEVANCE[0])
 PLAIN_SCORES = plain_names(SCORE[0])
 # The roles of standard names, which are spelled as `plain_name` does.
@@ -4162,7 +4172,7 @@ def chosen_fields(
 
 def _refuse_one_of_flattened(document: Any, fields: Fields) -> None:
     """Raise an error for a field such as `documents.0.id` beside `documents.1.id`."""
-    hints = _flattened([document], fields) if document in fields else []
+    hints = _flattened(fields.keys() & {document}, fields)
     if hints:
         problem = f"{shown(document)} is one document of a list that was flattened into fields"
         raise InputError(f"{problem}; {hints[0]}")
@@ -4173,10 +4183,11 @@ def _flattened(paths: Iterable[Any], fields: Fields) -> list[str]:
 
     The ids of such a list are nearly always under a name that ends in "id".
     """
-    counts = Counter(_pattern(field) for field in fields.values())
     for path in paths:
+        if not NUMBERED_ID.fullmatch(str(fields[path].keys[-1])):
+            continue
         *outer, last = pattern = _pattern(fields[path])
-        if counts[pattern] == 1 or not last.endswith("id"):
+        if list(map(_pattern, fields.values())).count(pattern) == 1:
             continue
         row = "".join(["row", *(f"[{key!r}]" for key in outer)])
         name, first = f"f{last!r}", repr(last.replace("{n}", "0"))
@@ -4374,7 +4385,8 @@ def refuse_unused_fields(
 def _has_field(side: Any, role: str, name: Any) -> bool:
     """Return whether a side was read from a field of this name or path."""
     path = str(getattr(side, "fields", {}).get(role, ""))
-    field = Field((path.rpartition(".")[2],))
+    last = path.rpartition(".")[2]
+    field = Field((last,), name=plain_name(last))
     return len(_called(name, Fields({path: field}))) > 0
 
 
@@ -4514,7 +4526,7 @@ def read_flat_column(
         values = values.reshape(-1)
     _refuse_nested(argument, values)
     offsets = offsets_of([len(values)])
-    return _read(argument, values, offsets, place, ignore_index, labels, in_column=True)
+    return _read(argument, values, offsets, place, ignore_index, labels, may_be_text=True)
 
 
 def _refuse_nested(argument: str, values: Any) -> None:
@@ -4534,14 +4546,14 @@ def _read(
     place: Place,
     ignore_index: float | None,
     labels: Labels | None,
-    in_column: bool = False,
+    may_be_text: bool = False,
 ) -> Column:
     """Read values of several queries, one after the other, in an array, a list or Arrow's array."""
     values = _array_or_list(values)
     if isinstance(values, np.ndarray):
         return _of_array(argument, values, offsets, ignore_index)
     return read_numbers(
-        argument, [values], offsets, place, ignore_index, labels, in_column=in_column
+        argument, [values], offsets, place, ignore_index, labels, may_be_text=may_be_text
     )
 
 
@@ -4750,13 +4762,13 @@ def read_numbers(
     ignore_index: float | None = None,
     labels: Labels | None = None,
     kinds: Set[type] | None = None,
-    in_column: bool = False,
+    may_be_text: bool = False,
 ) -> Column:
     """Read numbers and None of several queries, one after the other, in lists of any lengths.
 
-    Text is one of the labels. Without labels, text of a number is this number in the column of a
-    table, but not in a list or a mapping, where it may be an id. The types of all numbers are
-    `kinds`, if they are known. It is an error if a value would be rounded.
+    Text is one of the labels. Without labels, text of a number is this number if it `may_be_text`,
+    as in the column of a table or a mapping, but not in a list, where it may be an id. The types
+    of all numbers are `kinds`, if they are known. It is an error if a value would be rounded.
     """
     if offsets[-1] >= MANY:
         column = _plain_numbers(rows, offsets, ignore_index, kinds)
@@ -4771,7 +4783,7 @@ def read_numbers(
         array = np.empty(0, object)
     present = None
     if not _holds_all(array):
-        array, present = _inputs_columns_one_by_one(argument, values, offsets, place, labels, in_column)
+        array, present = _inputs_columns_one_by_one(argument, values, offsets, place, labels, may_be_text)
     return Column(array, offsets, present, is_padding(array, ignore_index))
 
 
@@ -4828,7 +4840,7 @@ def _inputs_columns_one_by_one(
     offsets: NDArray[np.int64],
     place: Place,
     labels: Labels | None,
-    in_column: bool,
+    may_be_text: bool,
 ) -> tuple[NDArray[Any], Mask | None]:
     """Return numbers as an array, and a mask that is False for None; reject other values.
 
@@ -4839,7 +4851,7 @@ def _inputs_columns_one_by_one(
         where = place(*place_among(offsets, row))
         return InputError(f"{where}: {shown(given[row])} {problem}", argument)
 
-    values = _python_values(given, labels, in_column)
+    values = _python_values(given, labels, may_be_text)
     mask = unless_all(np.array([value is not None for value in values], bool))
     values = [0 if value is None else value for value in values]
     kinds = list(map(type, values))
@@ -4858,12 +4870,12 @@ def _inputs_columns_one_by_one(
     raise refused(row, "would be rounded; give floats, or all integers of at most 64 bits")
 
 
-def _python_values(values: list[Any], labels: Labels | None, in_column: bool) -> list[Any]:
+def _python_values(values: list[Any], labels: Labels | None, may_be_text: bool) -> list[Any]:
     """Return values, of which text and numbers of other libraries become Python's numbers."""
     values = list(map(number, values))
-    if in_column and labels is None:
+    if may_be_text and labels is None:
         return list(map(as_number, values))
-    if in_column:
+    if may_be_text:
         # An empty cell is no label, as in files.
         values = [None if value == "" else value for value in values]
     return values if labels is None else labels.numbers(values)
@@ -5037,6 +5049,8 @@ NO_ID = "is neither text nor an integer, as ids must be"
 INTEGERS_OR_TEXT = "give whole numbers as integers, others as text"
 EMPTY_ID = "the id of a document is empty text; leave it out"
 SURROGATE = re.compile("[\ud800-\udfff]")  # the replacement of a byte that is not UTF-8
+# What a sheet or a pivot table calls a row of totals, as `plain_name` spells it.
+TOTALS = set("total totals grandtotal sum mean average all gesamt gesamtergebnis summe".split())  # noqa: SIM905
 FEW_IDS = 1 << 9  # with fewer rows, numbering ids one by one is faster than Arrow
 FEW_ROWS = 1 << 13  # encoding all of their ids is faster than to look where these change
 PROBE = 1 << 10  # rows sampled to see whether equal ids are adjacent, or whether inputs share ids
@@ -5059,6 +5073,23 @@ def once(kind: str) -> str:
     return f"give it once for a query, or {best}"
 
 
+def names_of_totals(ids: Iterable[Any], queries: Iterable[Any] = ()) -> list[str]:
+    """Return the ids that are names of rows of totals, as of all queries or of one.
+
+    >>> names_of_totals(["Grand Total", "jam Total", "jam sum", "tea Total", 7], ["jam"])
+    ['Grand Total', 'jam Total', 'jam sum']
+    """
+    known = {"", "Grand", "grand", *queries}
+    parts = {text: text.strip().rpartition(" ") for text in ids if isinstance(text, str)}
+    ends = {text: start for text, (start, _, last) in parts.items() if plain_name(last) in TOTALS}
+    return [text for text, start in ends.items() if start in known]
+
+
+def without_totals(name: Any) -> str:
+    """Return what an error or a warning says about the name of a row of totals."""
+    return f"if {shown(name)} is a row of totals, leave it out"
+
+
 class NoIdError(InputError):
     """A row has no id: the first of some rows without one, among all rows of a column."""
 
@@ -5070,14 +5101,14 @@ class NoIdError(InputError):
 
 
 def filled_down(lacking: int, rows: int) -> str:
-    """Return what an error adds about rows without ids, if these are most, as in merged cells.
+    """Return what an error adds about rows without ids: totals, or merged cells if they are most.
 
     >>> print(InputError(f"give each an id{filled_down(7, 10)}"))
     give each an id; if one stands for the rows below it, write it into each, as ffill() of its \
 column, and leave out totals
     """
     if lacking < 2 or 2 * lacking <= rows:
-        return ""
+        return ", or leave out rows of totals"
     call = mark("pandas", said="as ffill() of its column", before=", ", after=",")
     return f"; if one stands for the rows below it, write it into each{call} and leave out totals"
 
@@ -5651,10 +5682,26 @@ class Rankings(NamedTuple):
         order = np.lexsort((score, query))
         return query[order], score[order]
 
-    def scores_by_query(self) -> list[NDArray[Any]]:
-        """Return the scores of the retrieved documents of every query that has some."""
-        query, score = self.retrieved_scores()
-        return np.split(score, np.flatnonzero(np.diff(query)) + 1)
+    def first_count(self) -> int | None:
+        """Return where the scores of every query begin to count, 0 or 1; None if they do not.
+
+        They count if they are 0, 1, 2, ... or 1, 2, 3, ... in any order.
+        """
+        query, score = self.sorted_scores()
+        first = score[:1].tolist()
+        if first not in ([0], [1]):
+            return None
+        place_in_query = np.arange(len(score)) - np.searchsorted(query, query)
+        return int(first[0]) if (score == place_in_query + first[0]).all() else None
+
+    def scores_of(self, query: int) -> list[Any]:
+        """Return the scores of the retrieved documents of a query."""
+        rows = slice(*self.offsets[query : query + 2].tolist())
+        scores = self.score[rows]
+        if self.retrieved is not None:
+            scores = scores[self.retrieved[rows]]
+        in_python: list[Any] = scores.tolist()
+        return in_python
 
     def pieces(self, documents: int) -> Iterator["Rankings"]:
         """Yield the same queries in pieces of about this many documents."""
@@ -6515,12 +6562,12 @@ def ids_of_queries(query_ids: Any, queries: int) -> list[Any]:
 
 
 def documents_of_query(
-    ids: Iterable[Any], values: Sequence[Any] | None, names: Names
+    ids: Iterable[Any], values: Sequence[Any] | None, names: Names, hint: str = ""
 ) -> dict[Any, Any]:
     """Return the values of a query's documents by their ids.
 
     Without values, the order of a run makes them: they fall by one from rank to rank, or rise. A
-    relevance is 1.
+    relevance is 1. The hint says what to do about a document that is there twice.
 
     >>> documents_of_query(["d2", "d1"], None, Names("run", "score"))
     {'d2': -1, 'd1': -2}
@@ -6545,7 +6592,7 @@ def documents_of_query(
     if names.keep is None:
         before, position = _first_repeated(ids)
         problem = f"document {shown(ids[position])} is in position {before} already"
-        hint = once(names.kind)
+        hint = hint or once(names.kind)
         if not values and isinstance(ids[position], Real):
             hint = f"{hint}; {NUMBERS_IN_LISTS}"
         raise InputError(f"{problem}; {hint}", position=position)
@@ -6694,14 +6741,14 @@ def refuse_ids(
     ranks and grades are not: that is an error. In few there is no 0, each query has at least three
     documents, and only the first side must go beyond that length: that is a warning.
     """
-    if any(side.dtype.kind not in "iu" or len(side) == 0 for side in sides):
+    if any(side.dtype.kind not in "iu" for side in sides):
         return
-    highest = [side.max() for side in sides]
+    highest = [side.max(initial=0) for side in sides]
     are_many = len(sides[0]) >= MANY_DOCUMENTS
     if are_many:
         may_be_ids = min(highest) > lengths.max()
     else:
-        may_be_ids = lengths.min() >= FEWEST_OF_QUERY and highest[0] > lengths.max()
+        may_be_ids = highest[0] > lengths.max(initial=0) and lengths.min() >= FEWEST_OF_QUERY
         may_be_ids &= all(side.all() for side in sides)
     query = np.repeat(np.arange(len(lengths)), lengths)
     if not may_be_ids or not all(_are_distinct_in(query, side) for side in sides):
@@ -6730,33 +6777,17 @@ def _are_distinct(rows: NDArray[Any]) -> bool:
     return bool(are_whole) and len(np.unique(rows, axis=0)) == len(rows)
 
 
-def refuse_counted_ranks(argument: str, name: Any, rows: Iterable[list[Any]]) -> None:
-    """Raise an error for scores that count from 0 or 1 in each query, under the name of a rank.
-
-    Args:
-        argument: the argument that holds the scores.
-        name: the name of the column or the field of scores.
-        rows: the scores by query.
-    """
-    try:
-        first = first_if_counted(map(sorted, rows))
-    except (TypeError, ValueError):  # some are not numbers; another error says so
-        return
-    if first is not None:
-        problem = f"the column {name!r} counts from {first:g} in each query, as ranks do"
-        hint = f"give {mark('score_order', 'ascending')} if the lowest is best, else floats"
-        raise InputError(f"{problem}; {hint}", argument)
+def counted_ranks(argument: str, name: Any, first: int) -> InputError:
+    """Return the error for scores that count from 0 or 1 in each query, under a rank's name."""
+    problem = f"the column {name!r} counts from {first} in each query, as ranks do"
+    hint = f"give {mark('score_order', 'ascending')} if the lowest is best, else floats"
+    return InputError(f"{problem}; {hint}", argument)
 
 
-def first_if_counted(rows: Iterable[list[Any]]) -> int | None:
-    """Return where the scores of all queries begin to count, 0 or 1; None if they do not count."""
-    filled = list(filter(None, rows))
-    starts = {scores[0] for scores in filled}
-    if starts not in ({0}, {1}):
-        return None
-    first = int(min(starts))
-    are_counted = all(scores == list(range(first, first + len(scores))) for scores in filled)
-    return first if are_counted else None
+def do_count(numbers: Sequence[Any]) -> bool:
+    """Return whether numbers are 0, 1, 2, ... or 1, 2, 3, ... in any order."""
+    first, *others = sorted(numbers)
+    return first in (0, 1) and others == [first + place for place in range(1, len(numbers))]
 
 
 # Scores beside ranks
@@ -6799,14 +6830,9 @@ def beside_ranks(
     those of several systems. Return as well whether the ranks tell an order: some runs have one
     number in all rows.
     """
-    by_query: dict[Any, list[tuple[Any, Any]]] = {}
-    for query, score, rank in zip(queries, scores, ranks, strict=True):
-        if id_kind(type(query)):  # reading other rows raises an error
-            by_query.setdefault(query, []).append((score, rank))
-    tell_order = len(set(_inputs_no_rankings_numbers(ranks))) > 1
-    # The rows may end within the last query.
-    whole = list(by_query.values())[:-1] or list(by_query.values())
-    if tell_order and all(map(_share_first_rank, whole)):
+    by_query = ranks_by_query(zip(queries, scores, ranks, strict=True))
+    tell_order = len(set(comparable(ranks))) > 1
+    if tell_order and share_first_ranks(by_query):
         return several_first_ranks("every query"), tell_order
     for query, rows in by_query.items():
         scores_of_query, ranks_of_query = zip(*rows, strict=True)
@@ -6820,11 +6846,31 @@ def beside_ranks(
 
 def several_first_ranks(queries: str) -> str:
     """Return what a warning says about several documents with the first rank of such queries."""
-    problem = f"several documents of {queries} have its first rank"
+    problem = f"in {queries}, several documents have the first rank"
     one = "if the rows are of several systems, give one at a time"
-    call = mark("fields", {"query": "..."})
-    query = f"if a query has several rankings, name the field of one as the query, {call}"
+    # `query_ids` names it beside data too.
+    call = mark("fields", {"query": "..."}, said='query_ids="..."')
+    apart = f"name the field that tells them apart as the query, {call}"
+    query = f"if a query has several rankings, {apart}"
     return f"{problem}; {one}; {query}"
+
+
+def ranks_by_query(rows: Iterable[tuple[Any, ...]]) -> dict[Any, list[tuple[Any, Any]]]:
+    """Return the scores and ranks of rows by their queries; reading other rows raises an error."""
+    by_query: dict[Any, list[tuple[Any, Any]]] = {}
+    for query, score, rank in rows:
+        if id_kind(type(query)):
+            by_query.setdefault(query, []).append((score, rank))
+    return by_query
+
+
+def share_first_ranks(by_query: Mapping[Any, Sequence[tuple[Any, Any]]]) -> bool:
+    """Return whether several documents of every query have its first rank.
+
+    The rows may end within the last query.
+    """
+    queries = list(by_query.values())
+    return len(queries) > 0 and all(map(_share_first_rank, queries[:-1] or queries))
 
 
 def _share_first_rank(rows: Sequence[tuple[Any, Any]]) -> bool:
@@ -6838,7 +6884,7 @@ def _share_first_rank(rows: Sequence[tuple[Any, Any]]) -> bool:
     return first < max(ranks) and any(score not in (None, scores[0]) for score in scores)
 
 
-def _inputs_no_rankings_numbers(values: Sequence[Any]) -> Sequence[Any]:
+def comparable(values: Sequence[Any]) -> Sequence[Any]:
     """Return values if all are numbers, which have an order; none if one is not, or is nan."""
     are_numbers = all(issubclass(kind, Real) for kind in set(map(type, values)))
     return () if not are_numbers or any(map(math.isnan, values)) else values
@@ -6849,13 +6895,13 @@ def _beside_ranks(scores: Sequence[Any], ranks: Sequence[Any], names: Names, doc
 
     Without scores, their order counts.
     """
-    places = list(_inputs_no_rankings_numbers(ranks))
+    places = list(comparable(ranks))
     if not scores:
         return "" if places == sorted(places) else _unlike_ranks(documents)
-    numbers = _inputs_no_rankings_numbers(scores)
+    numbers = comparable(scores)
     if len(places) != len(numbers):
         return ""
-    if len(set(numbers)) == 1 < len(numbers) and first_if_counted([sorted(places)]) is not None:
+    if len(set(numbers)) == 1 < len(numbers) and do_count(places):
         return _equal_scores()
     if _contradict(numbers, places, names.ascending):
         return _other_order()
@@ -6872,13 +6918,22 @@ def _contradict(scores: Sequence[Any], ranks: Sequence[Any], ascending: bool) ->
     return by_rank != sorted(scores, reverse=not ascending)
 
 
+@cache
+def _unlike_order_of_hits() -> str:
+    """Return what a warning says about scores; written once, since its marks take long."""
+    problem = "the scores rank its hits in another order than they are in, and the scores count"
+    order = f"if the order counts, give {mark('fields', {'score': None})}"
+    lowest = f"if the lowest score is best, give {mark('score_order', 'ascending')}"
+    return f"{problem}; {order}; {lowest}; {highest_first()}"
+
+
 def contradiction(values: Sequence[Any], ranks: Sequence[Any], names: Names) -> str:
     """Return what a warning says about hits whose order and values disagree; empty if they agree.
 
     Scores may be in any order if `fields` names them, or if `score_order` says which is best; with
     "ascending", scores that fall from hit to hit are still doubtful.
     """
-    scores = list(_inputs_no_rankings_numbers(values))
+    scores = list(comparable(values))
     best_first = sorted(scores, reverse=not names.ascending)
     if scores == best_first:
         return _beside_ranks(values, ranks, names, "hits")
@@ -6886,10 +6941,7 @@ def contradiction(values: Sequence[Any], ranks: Sequence[Any], names: Names) -> 
     is_opposite = names.ascending and scores == best_first[::-1] and len(scores) >= FEWEST_OF_QUERY
     if names.name("score") is not None or (names.is_order_given and not is_opposite):
         return ""
-    problem = "the scores rank its hits in another order than they are in, and the scores count"
-    order = f"if the order counts, give {mark('fields', {'score': None})}"
-    lowest = f"if the lowest score is best, give {mark('score_order', 'ascending')}"
-    return f"{problem}; {order}; {lowest}; {highest_first()}"
+    return _unlike_order_of_hits()
 
 
 # ndcg/inputs/doubts.py: What warnings say about rankings as they were read: marks among scores, gaps, doubtful ids.
@@ -6903,7 +6955,8 @@ MOST_UNMATCHED = 1 / 10  # of the queries; as many may well be unmatched on both
 FIRST_PART = 1 / 4  # of the documents of a query, among which its own one is
 FEWEST_QUERIES = 5  # fewer may have ids in common, or no scores, by chance
 TWO_IDS = ", which are two ids; give ids with the same case, spaces, zeros and Unicode form"
-SPARE = re.compile(r" |\n0[0-9]|\.0\n")  # spaces and zeros in lines of ids
+# spaces, zeros and more than ASCII in lines of ids
+SPARE = re.compile(r" |\n0[0-9]|\.0\n|[^\x00-\x7f]")
 
 
 def doubts_about_scores(rankings: Rankings, name: Any, score_order: str) -> Iterator[str]:
@@ -6935,7 +6988,7 @@ def _doubts_about_ranks(rankings: Rankings, are_called_ranks: bool) -> Iterator[
     if shared.any():
         several = _with_several_rankings(query, score) if are_called_ranks else 0
         if several:
-            yield several_first_ranks(f"each of {several} queries")
+            yield several_first_ranks(f"{several} of {rankings.queries} queries")
         return
     gaps = is_next & (score[1:] > score[:-1] + 1)
     if not gaps.any():
@@ -7023,7 +7076,7 @@ def _own_documents(rankings: Rankings) -> Iterator[str]:
 
     Nobody judged it, as in collections whose queries are documents. BEIR leaves it out.
     """
-    if rankings.queries < FEWEST_QUERIES:
+    if rankings.queries < FEWEST_QUERIES or rankings.judged is None:
         return
     queries = rankings.names_of(slice(QUERIES_LOOKED_AT))
     for index, documents in enumerate(_first_ids(rankings)):
@@ -7103,7 +7156,7 @@ def _may_be_respelled(ids: Sequence[Any]) -> bool:
     can be the same id in other spellings.
     """
     text = "\n".join(["", *map(str, ids), ""])
-    if not text.isascii() or SPARE.search(text):
+    if SPARE.search(text):
         return True
     return text != text.lower() and text != text.upper()
 
@@ -7171,7 +7224,14 @@ def is_list(value: Any) -> bool:
 
 def is_nested(value: Any) -> bool:
     """Return whether a value holds others: it is a list or an object."""
-    return isinstance(value, (list, tuple)) or is_object(value)
+    kind: Any = type(value)
+    return _holds_others(kind)
+
+
+@lru_cache(1 << 8)
+def _holds_others(kind: Any) -> bool:
+    """Return whether values of a type hold others; asked once, as in `_has_fields`."""
+    return issubclass(kind, (list, tuple)) or _has_fields(kind)
 
 
 def first_in(row: Any) -> Any:
@@ -7225,7 +7285,8 @@ def _has_arrays(value: Any, depth: int) -> bool:
     if is_list(value):
         return _has_arrays(_inputs_objects_first(value), depth)
     if depth > 0 and is_object(value):
-        return any(_has_arrays(field, depth - 1) for field in fields_of(value).values())
+        held = [field for field in fields_of(value).values() if type(field) not in SINGLE]
+        return any(_has_arrays(field, depth - 1) for field in held)
     return _is_array(value)
 
 
@@ -7257,21 +7318,25 @@ def fields_among(objects: Iterable[Any], start: Keys = ()) -> Fields:
         problem = f"holds {shown(looked_at[position])} among objects; give objects alone"
         raise InputError(problem, f"position {position}")
     fields = Fields()
-    for field in _fields_at((), looked_at, (), DEEPEST):
-        fields.setdefault(".".join((*start, *field.keys)), field)
+    _add_fields(fields, ".".join((*start, "")), (), looked_at, (), DEEPEST)
     return fields
 
 
 def first_no_object(values: Sequence[Any]) -> int | None:
     """Return the position of the first value without fields; None if all have fields."""
     kinds = list(map(type, values))
-    return min((kinds.index(kind) for kind in set(kinds) if not _has_fields(kind)), default=None)
+    return min(map(kinds.index, filterfalse(_has_fields, set(kinds))), default=None)
 
 
-def _fields_at(
-    keys: Keys, objects: Sequence[Any], lists: tuple[int, ...], depth: int
-) -> Iterator[Field]:
-    """Yield the fields of all objects at some keys, and of the objects within."""
+def _add_fields(
+    fields: Fields,
+    prefix: str,
+    keys: Keys,
+    objects: Sequence[Any],
+    lists: tuple[int, ...],
+    depth: int,
+) -> None:
+    """Add the fields of all objects at some keys, and of the objects within, by their paths."""
     if not set(map(type, objects)) <= {dict}:
         depth = min(depth, DEEPEST_IN_CLIENTS)
         objects = [dict(fields_of(value)) for value in objects]
@@ -7286,9 +7351,12 @@ def _fields_at(
         inner, are_in_lists = _objects_in(values)
         within = (*lists, len(path)) if are_in_lists else lists
         example = next(filterfalse(_inputs_objects_is_empty, values), values[0])
-        yield Field(path, example, within, any(map(fields_of, inner)), _holder(example, within))
-        if inner and depth > 0:
-            yield from _fields_at(path, inner, within, depth - 1)
+        has_fields = any(map(fields_of, inner))
+        holder = _holder(example, within)
+        field = Field(path, example, within, has_fields, holder, plain_name(name))
+        fields.setdefault(f"{prefix}{name}", field)
+        if has_fields and depth > 0:
+            _add_fields(fields, f"{prefix}{name}.", path, inner, within, depth - 1)
 
 
 def _holder(example: Any, lists: Sequence[int]) -> str:
@@ -7324,7 +7392,7 @@ def to_list(fields: Fields) -> Fields:
     for path, field in fields.items():
         if field.keys[:-1] in mappings:
             continue  # the number of a document
-        if not field.lists and is_mapping_to_numbers(field.example):
+        if field.holder == "mapping" and is_mapping_to_numbers(field.example):
             mappings.add(field.keys)
         elif field.has_fields:
             continue
@@ -7558,7 +7626,17 @@ class Roles(NamedTuple):
     value: Keys | None
     fields: dict[str, str]  # the paths by role
     others: Sequence[str]  # the paths that are not read
-    beside: Fields  # those of them that stand beside the document, in the same list or in none
+    all_fields: Fields  # of the objects, by their paths
+
+    def beside_document(self, names: Collection[str]) -> list[str]:
+        """Return the fields with one of some names beside the document that are not read.
+
+        They are in the same list, or in none.
+        """
+        fields = self.all_fields
+        place = fields[self.fields["document"]].list_path
+        unread = filter(self.others.__contains__, fields_called(names, fields))
+        return [path for path in unread if fields[path].list_path == place]
 
     @classmethod
     def chosen(cls, fields: Fields, candidates: Candidates, names: Names, there: str) -> "Roles":
@@ -7575,9 +7653,8 @@ class Roles(NamedTuple):
             raise
         keys = {role: fields[path].keys for role, path in paths.items()}
         others = fields_without_role(listed, paths)
-        beside = fields.among(others).beside(fields[paths["document"]])
         return cls(
-            keys.get("query"), keys["document"], keys.get(names.value), paths, others, beside
+            keys.get("query"), keys["document"], keys.get(names.value), paths, others, fields
         )
 
 
@@ -7730,7 +7807,7 @@ def _refuse_values_of_other_ids(fields: Fields, paths: Mapping[str, str], role: 
     beside = (document.list_path or document.keys)[:-1]
     if (value.list_path or value.keys[:-1]) in (document.list_path, beside):
         return
-    names_of_ids = NAMES_OF_IDS | {plain_name(document.keys[-1])}
+    names_of_ids = NAMES_OF_IDS | {document.name}
     lists = fields.by_holder["list"]
     places = [lists[path].keys[:-1] for path in fields_called(names_of_ids, lists)]
     if value.lists or value.keys[:-1] in places:
@@ -7741,7 +7818,7 @@ def _refuse_values_of_other_ids(fields: Fields, paths: Mapping[str, str], role: 
 def other_ids(roles: Roles, names: Names) -> list[str]:
     """Return the fields beside the document that could be it, such as the id of a chunk of it."""
     is_named = names.name("document") is not None
-    return [] if is_named else fields_called(NAMES_OF_IDS, roles.beside)
+    return [] if is_named else roles.beside_document(NAMES_OF_IDS)
 
 
 @cache
@@ -7761,7 +7838,8 @@ def _rankings_elsewhere(fields: Fields, documents: Sequence[str], names: Names) 
         return []
     chosen = fields[documents[0]]
     values_of_other_side = PLAIN_RELEVANCES if names.kind == "run" else PLAIN_SCORES
-    if not fields_called(values_of_other_side, fields.leaves.beside(chosen)):
+    values = fields_called(values_of_other_side, fields.leaves)
+    if chosen.list_path not in [fields[path].list_path for path in values]:
         return []
     inside = fields.within(chosen.list_path)
     held = fields.by_holder
@@ -7806,14 +7884,16 @@ def _values_beside(beside_id: Fields, number_beside: int, names: Names) -> Candi
         names: the names of the side.
     """
     role = names.value
+    if role in names.given:
+        return {role: names.candidates(role, beside_id, ())}
     # Of ids alone the order counts, or all are relevant.
-    if number_beside == 0 and role not in names.given:
+    if number_beside == 0:
         return {}
     values = names.candidates(role, beside_id, names.values(number_beside))
-    if role == "score" and values and role not in names.given:
+    if role == "score" and values:
         # All fields that are called scores could be it, as that of a reranker beside another, but
         # no text, as of an explanation.
-        called = [path for path, name in beside_id.names.items() if name.endswith("score")]
+        called = [path for path, field in beside_id.items() if field.name.endswith("score")]
         examples = {path: as_number(beside_id[path].example) for path in called}
         scores = [path for path, example in examples.items() if not isinstance(example, str)]
         values = list(dict.fromkeys([*values, *filter(beside_id.tells, scores)]))
@@ -7839,7 +7919,7 @@ def _lists_beside(
     names_of_lists = NAMES_OF_LISTS | {plain_name(list_of_ids[-1])}
     beside = []
     for path, field in to_list(fields).items():
-        if field.keys[:-1] != start or plain_name(field.keys[-1]) in names_of_lists:
+        if field.keys[:-1] != start or field.name in names_of_lists:
             continue
         rows = zip(ids, values_at(objects, field.keys), strict=True)
         # Text, such as contexts, may be as long as the ids by chance.
@@ -7875,9 +7955,10 @@ def _could_be_values(values: Any, ids: Any, names: Names) -> bool:
 class ListReader:
     """Reads the documents of one query after another, from lists of ids with their values."""
 
-    def __init__(self, names: Names, hint: str = "") -> None:
+    def __init__(self, names: Names, hint: Callable[[], str] = str) -> None:
         self.names = names
-        self.hint = hint  # of errors about the ids, if they are in a field
+        self.hint = hint  # returns that of errors about the ids, if they are in a field
+        self.once = ""  # what an error about a repeated document says to do, if not as usual
         self.warning = ""  # about the first query whose list is in another order than its values
         self.has_values = False  # whether some documents have values
 
@@ -7904,9 +7985,9 @@ class ListReader:
         try:
             if self.names.kind == "run" and None in numbers:
                 refuse_no_score(list(ids), numbers)
-            return documents_of_query(ids, numbers, self.names)
+            return documents_of_query(ids, numbers, self.names, self.once)
         except InputError as error:
-            error.hint = self.hint
+            error.hint = self.hint()
             raise
 
 
@@ -7916,7 +7997,7 @@ class HitReader:
     def __init__(self, hits: Iterable[Any], names: Names) -> None:
         self.roles = roles_of_hits(fields_among(hits), names)
         self.ranks = _path_of_ranks(self.roles, names)
-        self.lists = ListReader(names, _hint_on_ids(self.roles, names))
+        self.lists = ListReader(names, partial(_hint_on_ids, self.roles, names))
 
     def read(self, query: Any, hits: Sequence[Any]) -> dict[Any, Any]:
         """Return the values of a query's documents by their ids."""
@@ -7939,15 +8020,21 @@ def _all_at(hits: Sequence[Any], keys: Keys | None) -> list[Any]:
 
 def _path_of_ranks(roles: Roles, names: Names) -> Keys | None:
     """Return the path of the ranks beside the documents of a run; None if they have none."""
+    if names.kind != "run":
+        return None
     # Ranks in other lists may be of other documents.
-    ranks = fields_called(["rank"], roles.beside)
-    return roles.beside[ranks[0]].keys if ranks and names.kind == "run" else None
+    ranks = roles.beside_document(["rank"])
+    return roles.all_fields[ranks[0]].keys if ranks else None
 
 
-def _hint_on_ids(roles: Roles, names: Names) -> str:
-    """Return what an error about ids says of the field that holds them."""
+def _hint_on_ids(roles: Roles, names: Names, outer: Keys = ()) -> str:
+    """Return what an error about ids says of their field, which may be in an outer list."""
     another = or_another("document", other_ids(roles, names))
-    return f"the ids are in {roles.fields['document']!r}{another}"
+    hint = f"the ids are in {roles.fields['document']!r}{another}"
+    if outer:
+        lists = ".".join(outer)
+        hint += f"; if the {lists!r} of a query are of several systems, give those of one"
+    return hint
 
 
 class ObjectReader:
@@ -7998,11 +8085,11 @@ class ObjectReader:
         self.are_rows = not document.holder
         self.ranks = _path_of_ranks(self.roles, names)
         self.are_flat_rows = self.are_rows and all(len(keys) == 1 for keys in self.paths.values())
-        hint = _hint_on_ids(self.roles, names)
+        outer = document.keys[: document.lists[0]] if self.are_in_lists else ()
+        self.lists = ListReader(names, partial(_hint_on_ids, self.roles, names, outer))
         if self.are_in_lists:
-            outer = ".".join(document.keys[: document.lists[0]])
-            hint += f"; if the {outer!r} of a query are of several systems, give those of one"
-        self.lists = ListReader(names, hint)
+            # Of several rankings, the best rank in any tells nothing.
+            self.lists.once = once("qrels")
         self.form = "objects, a query with its documents each"
         if self.are_rows:
             self.form = "objects, a document each"
@@ -8073,7 +8160,7 @@ class ObjectReader:
             error = value_at(row, ("error",))
             if error:
                 problem = f"it has an error in place of documents, {shown(error)}"
-                hint = "it counts as if nothing was retrieved"
+                hint = "if it is judged, it counts as if nothing was retrieved"
                 self.lists.warning = f"query {shown(query)}: {problem}; {hint}"
             return {}
         if isinstance(documents, Mapping):
@@ -8210,7 +8297,12 @@ def frame_of(argument: str, value: Any) -> Frame | None:
         return _dataset_of_files(value)
     names = _names_of(value)
     if names is None and hasattr(value, "to_df"):  # of LensKit
-        return frame_of(argument, value.to_df())
+        try:
+            table = value.to_df()
+        except Exception as error:
+            problem = f"to_df() of {type(value).__name__} raised {shown(error)}"
+            raise InputError(f"{problem}; give a DataFrame", argument) from error
+        return frame_of(argument, table)
     if names is None:  # such as an array, or a column
         return None
     if is_database_query(value) and not is_spark(value):
@@ -8433,10 +8525,15 @@ def fit_of_ranks(cells: Mapping[str, Any], names: Names) -> tuple[str, bool]:
     They are equal, or in another order, in the first rows. Return as well whether the ranks tell an
     order: they are not all equal.
     """
-    heads = {role: list(in_python(column[:ROWS_LOOKED_AT])) for role, column in cells.items()}
-    ranks = list(map(as_number, heads["rank"]))
-    scores = list(map(as_number, heads.get("score", ranks)))
-    return beside_ranks(heads["query"], scores, ranks, names)
+    heads = heads_of(cells)
+    return beside_ranks(heads["query"], heads.get("score", heads["rank"]), heads["rank"], names)
+
+
+def heads_of(columns: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """Return the first cells of columns, numbers in text as numbers, but for those of a query."""
+    heads = {role: list(in_python(column[:ROWS_LOOKED_AT])) for role, column in columns.items()}
+    numbers = {role: list(map(as_number, cells)) for role, cells in heads.items()}
+    return numbers | {"query": heads["query"]}
 
 
 def as_python(cell: Any) -> Any:
@@ -8554,6 +8651,8 @@ def checked_rows(
             hint = once(names.kind)
             if names.kind == "run":
                 hint = f"if the rows are of several systems, give one at a time; else {hint}"
+            for name in names_of_totals(side.documents(np.array([row]))):
+                hint = f"{without_totals(name)}; {hint}"
             raise InputError(f"{problem}; {hint}", side.place(row))
     if present is not None:
         if not present.any():
@@ -8665,7 +8764,7 @@ def _refuse_two_matrices(argument: str, rows: Sequence[Any]) -> None:
 
     Those of a model, as the Trainer returns them, may differ in shape.
     """
-    if len(rows) != 2 or {getattr(row, "ndim", 0) for row in rows} != {2}:
+    if [getattr(row, "ndim", 0) for row in rows[:3]] != [2, 2]:
         return
     first, second = (tuple(row.shape) for row in rows)
     ids = mark("document_ids", said="document_ids=ids")
@@ -8784,7 +8883,7 @@ def _of_single_object(argument: str, side: Mapping[Any, Any], names: Names) -> B
 
 def _inputs_sides_are_alike(value: Any) -> bool:
     """Return whether a value is a mapping of several objects with the same fields."""
-    if not isinstance(value, Mapping) or len(value) < 2 or not all(map(is_object, value.values())):
+    if not isinstance(value, Mapping) or not all(map(is_object, value.values())):
         return False
     return _have_same_keys(list(map(fields_of, value.values())))
 
@@ -8917,8 +9016,8 @@ def _refuse_columns_of_lists(argument: str, side: Mapping[Any, Any], names: Name
 
 
 def _have_same_keys(mappings: Sequence[Mapping[Any, Any]]) -> bool:
-    keys = mappings[0].keys()
-    return all(mapping.keys() == keys for mapping in mappings)
+    """Return whether several mappings have the same keys."""
+    return len(mappings) > 1 and all(one.keys() == mappings[0].keys() for one in mappings)
 
 
 # Lists
@@ -8979,8 +9078,7 @@ def _are_rankings(argument: str, first: Any, rows: Sequence[Any], names: Names) 
     # All records have the names of the first ones. To spell the ids of all rankings takes long.
     if any(_has_names_of_fields(row, names) for row in rankings[:FIRST_MAPPINGS]):
         return False
-    are_alike = len(rankings) > 1 and _have_same_keys(rankings)
-    if are_alike and all(isinstance(key, str) for key in rankings[0]):
+    if _have_same_keys(rankings) and all(isinstance(key, str) for key in rankings[0]):
         problem = f"holds mappings with the same keys, such as {shown(dict(rankings[0]))}"
         hint = f"if the keys are documents, give {{query: mapping}}; if fields, {mark('fields')}"
         raise InputError(f"{problem}; {hint}", argument)
@@ -9030,9 +9128,11 @@ def read_by_query(
 ) -> ById:
     """Return the documents of queries by the ids of queries, or by their numbers."""
     rows = {query: _as_row(argument, row, by_position) for query, row in queries}
-    with in_place(argument, instead_of=argument):
+    try:
         reader = RowReader(rows.values(), names)
         documents = {query: reader.documents(query, row) for query, row in rows.items()}
+    except ValueError as error:
+        raise within(error, argument, instead_of=argument) from None
     return _by_id(argument, documents, by_position, reader)
 
 
@@ -9054,7 +9154,7 @@ class RowReader:
 
     def __init__(self, rows: Iterable[Any], names: Names) -> None:
         self.names = names
-        self.hits: HitReader | None = None
+        self.hits: Any = None  # a `HitReader`, if there are hits, or pairs of a hit and a value
         self.lists = ListReader(names)
         self.forms: dict[str, None] = {}
         self.has_values = False  # whether some documents read so far have values
@@ -9097,9 +9197,10 @@ class RowReader:
             raise InputError(f"got {shown(row)}; {hint}")
         if len(row) == 0:
             return {}
-        if self.hits is not None and are_hits(row):
+        if are_hits(row):
             self._note("lists of hits", self.hits.roles.value is not None)
-            return self.hits.read(query, row)
+            documents: DocumentValues = self.hits.read(query, row)
+            return documents
         if are_pairs(row):
             self._note("lists of pairs", not self.names.has_no_value)
             return self._of_pairs(query, row)
@@ -9120,7 +9221,7 @@ class RowReader:
     def _of_pairs(self, query: Any, row: Sequence[Any]) -> DocumentValues:
         """Return the documents of pairs of an id, or of an object with one, and a value."""
         firsts, values = split_pairs(row)
-        if self.hits is not None and is_object(firsts[0]):
+        if is_object(firsts[0]):
             firsts = list(self.hits.ids(firsts))
         return self.lists.read(query, firsts, values)
 
@@ -9662,9 +9763,16 @@ def _join_mappings(
     order: Order = slice(None)
     place = _place_by_ids(names.__getitem__, documents)
     offsets = offsets_of(lengths)
-    score = read_numbers("predictions", [scores], offsets, place)
+    score = read_numbers("predictions", [scores], offsets, place, may_be_text=True)
     relevance = read_numbers(
-        "references", [relevances], offsets, place, ignore_index, labels, value_types
+        "references",
+        [relevances],
+        offsets,
+        place,
+        ignore_index,
+        labels,
+        value_types,
+        may_be_text=True,
     )
     retrieved = np.frombuffer(is_retrieved, bool)
     score = score.only(retrieved)
@@ -9765,7 +9873,10 @@ def _as_columns(
     place = _place_by_ids(queries.__getitem__, lambda query: list(rows[queries[query]]))
     check_ids(argument, rows)
     values = list(chain.from_iterable(row.values() for row in rows.values()))
-    column = read_numbers(argument, [values], offsets_of(lengths), place, ignore_index, labels)
+    offsets = offsets_of(lengths)
+    column = read_numbers(
+        argument, [values], offsets, place, ignore_index, labels, may_be_text=True
+    )
     documents = list(chain.from_iterable(rows.values()))
     document = id_column(f"{argument}: document ids", documents)
     query_ids = id_column(f"{argument}: query ids", queries).combine_chunks()
@@ -10296,35 +10407,32 @@ def settled_systems(
     # Generators become lists, since their values are looked at before they are read.
     given = {argument: listed(side) for argument, side in {**runs, **others, **ids}.items()}
     sides = _read_sides({argument: given[argument] for argument in names}, names)
-    by_ids = {name: side for name, side in sides.items() if has_ids(side)}
-    named = {name for name, side in by_ids.items() if side.positions is None}
+    named = [name for name, side in sides.items() if has_ids(side) and side.positions is None]
     # The queries or documents of others are matched by position.
-    others_given = [name for name in given if name not in named and given[name] is not None]
-    refuse_other_orders({name: given[name] for name in others_given})
+    refuse_other_orders({name: given[name] for name in given if name not in named})
     if names["references"].has_no_value:
         _warn_of_unread_relevances(sides["references"], given["references"])
     read_runs = [sides[run] for run in runs]
-    if fields and not any(map(has_no_documents, (*read_runs, sides["references"]))):
+    if not any(map(has_no_documents, (*read_runs, sides["references"]))):
         refuse_unused_fields(fields, read_runs, sides["references"], sides["exclude"], **ids)
     # A name of a column is among `fields`.
     given.update({name: None for name, value in ids.items() if isinstance(value, str)})
-    unread = {name: side for name, side in {**given, **sides}.items() if name not in by_ids}
-    converted = {name: plain(name, side) for name, side in unread.items()} | by_ids
+    converted = {name: plain(name, side) for name, side in {**given, **sides}.items()}
     shared = {name: converted[name] for name in (*others, *ids)}
-    inputs = inputs._replace(fields=None, **shared)
     systems = []
     for run in runs:
         if given[run] is given["references"]:
             refuse_same_column(run, sides[run], sides["references"])
         name = _field_of(sides[run], "score") or name_of_column(given[run])
-        system = inputs._replace(predictions=converted[run], score_name=name)
-        system = together(system, names[run])
+        settled = {**shared, "predictions": converted[run], "score_name": name}
+        system = together(inputs._replace(fields=None, **settled), names[run])
         if orders[run] != "ascending" and says_lowest_first(name, NAMES_OF_RANKS):
-            scores: list[Any] = []
+            first = None
             with suppress(ValueError):  # which is raised again where scores are computed
                 rankings = align(system._replace(exclude=None), labels=labels, keep=keep)
-                scores = rankings.scores_by_query()
-            refuse_counted_ranks(run, name, scores)
+                first = rankings.first_count()
+            if first is not None:
+                raise counted_ranks(run, name, first)
         systems.append(system)
     return systems
 
@@ -10482,9 +10590,11 @@ def align(
     doubts = [*rankings.doubts, *doubts_about_scores(rankings, inputs.score_name, score_order)]
     if rankings.excluded is not None and not rankings.excluded.any():
         doubts += doubts_about_exclusion(inputs.exclude, _ids_of_documents(inputs))
-    with user_terms(rankings, first_query):
+    try:
         rankings = rankings.with_scores_in(score_dtype).with_highest_first(score_order)
         rankings = rankings.with_gains(labels)
+    except InvalidRankingError as error:
+        raise _in_user_terms(error, rankings, first_query) from None
     if rankings.place is not None:
         rankings = rankings.matched(exclude_from)
         if rankings.unmatched:
@@ -10623,13 +10733,22 @@ def user_terms(
     try:
         yield
     except InvalidRankingError as error:
-        argument = {"relevance": relevance, "score": score}[error.array]
-        place, position = f"query {first_query + error.query}", error.position
-        if rankings.place is not None:
-            place, position = rankings.place(error.query, position), None
-        raise InputError(
-            error.problem, argument, place, position=position, hint=error.hint
-        ) from None
+        raise _in_user_terms(error, rankings, first_query, relevance, score) from None
+
+
+def _in_user_terms(
+    error: InvalidRankingError,
+    rankings: Rankings,
+    first_query: int,
+    relevance: str = "references",
+    score: str = "predictions",
+) -> InputError:
+    """Return an error of the kernel as `user_terms` writes it."""
+    argument = {"relevance": relevance, "score": score}[error.array]
+    place, position = f"query {first_query + error.query}", error.position
+    if rankings.place is not None:
+        place, position = rankings.place(error.query, position), None
+    return InputError(error.problem, argument, place, position=position, hint=error.hint)
 
 
 # Parts
@@ -11763,7 +11882,7 @@ def _refuse_no_ids(field: pa.Field) -> None:
 def _part_of_columns(cells: Sequence[pa.Array], request: ReadRequest) -> FilePart:
     """Return the rows of a batch of columns: queries, documents and perhaps values."""
     query, document, *columns = cells
-    values = [_files_tables_numbers(column, request.names.labels) for column in columns]
+    values = [_numbers(column, request.names.labels) for column in columns]
     table = id_table(_text(query), _text(document), *values)
 
     def cells_of(row: int) -> list[Any]:
@@ -11777,7 +11896,7 @@ def _text(ids: pa.Array) -> pa.StringArray:
     return ids.cast(value_type(ids.type)).cast(pa.string())
 
 
-def _files_tables_numbers(column: pa.Array, labels: Labels | None) -> pa.DoubleArray:
+def _numbers(column: pa.Array, labels: Labels | None) -> pa.DoubleArray:
     """Return a column of numbers or labels, nan for other values and what float64 would round."""
     if id_kind(value_type(column.type)) == "text":
         column = numerals(column.cast(pa.string()), labels)
@@ -13475,13 +13594,10 @@ def _measure_tensors_order(score: "Tensor", values: "Tensor", ties: str) -> "Ten
 
 # ndcg/scores/doubts.py: What warnings say about rankings that can be scored, but are probably not what was meant.
 
-# What a sheet or a pivot table calls a last row, as `plain_name` spells it.
-NAMES_OF_TOTALS = set(
-    "total totals grandtotal sum mean average all gesamt gesamtergebnis summe".split()  # noqa: SIM905
-)
 COMPARED = 1000  # documents that tell whether both sides are swapped
 MOST_GRADES = 6  # different whole numbers among relevances, as 0 to 5
 HARDLY_BY_CHANCE = math.log(1000)  # of so many cases, in one the scores rise by chance
+QUERIES_OF_A_SHEET = 1 << 16
 MOST_OTHERS = 1 / 9  # of the queries with rising scores, so many may have other ones
 # the logarithms of the orders of 0, 1, 2, ... documents; more than ten tell no more
 LOG_ORDERS = np.log([1, *accumulate(range(1, 11), operator.mul)])
@@ -13554,20 +13670,22 @@ def _doubts_about_full_lists(part: Rankings, options: Options) -> Iterator[str]:
 
 
 def _doubt_about_totals(part: Rankings) -> str:
-    """Return what a warning says about a last query whose name is that of a row of totals.
+    """Return what a warning says about a query whose name is that of a row of totals.
 
-    It has one document, and the others have more.
+    It has one document, and most others have more.
     """
-    if part.query_ids is None or part.queries < 2:
+    # Only sheets, which are small, have totals.
+    if part.query_ids is None or not 1 < part.queries < QUERIES_OF_A_SHEET:
         return ""
-    first, last = part.offsets[[1, -2]].tolist()
-    if len(part.score) - last != 1 or first == 1:
+    lone = np.flatnonzero(part.offsets[1:] - part.offsets[:-1] == 1)  # much faster than np.diff
+    if len(lone) in (0, part.queries):
         return ""
-    (name,) = part.names_of(slice(-1, None))
-    if plain_name(name) not in NAMES_OF_TOTALS:
+    names = part.names()
+    totals = names_of_totals([names[query] for query in lone.tolist()], names)
+    if not totals or 2 * (len(lone) - len(totals)) >= part.queries - len(totals):
         return ""
-    problem = f"the last query is {shown(name)}, with one document"
-    return f"{problem}; if this is a row of totals, leave it out"
+    problem = f"query {shown(totals[0])} has one document, and most others have more"
+    return f"{problem}; {without_totals(totals[0])}"
 
 
 def sentence_on_missing(missing: int, queries: int) -> str:
@@ -13640,7 +13758,7 @@ def _doubt_about_equal_relevances(rankings: Rankings) -> str:
     if len(relevance) < MANY_DOCUMENTS and not _count_from_zero(rankings):
         return ""
     changes = np.flatnonzero(relevance[1:] != relevance[:-1]) + 1
-    if len(changes) >= rankings.queries or not np.isin(changes, rankings.offsets).all():
+    if not np.isin(changes, rankings.offsets).all():
         return ""
     problem = "all documents of each query are equally relevant, so that any order is ideal"
     if rankings.place is None:
@@ -13717,35 +13835,21 @@ def doubt_about_order(rankings: Rankings, order: str | None) -> str:
     if rankings.has_ranks or order == "descending" or len(rankings.score) < FEWEST_DOCUMENTS:
         return ""
     # The first scores of two queries tell nearly always, without a look at the others.
-    scores = [_first_scores(rankings, query) for query in range(min(2, rankings.queries))]
-    may_rise = any(first == sorted(first) for first in scores)
-    if order == "ascending":
-        if not may_rise or all(score % 1 == 0 for score in chain(*scores)):
-            return ""
-    elif not may_rise and (scores[0][0] % 1 != 0 or not _are_counted(rankings.piece(0, 1))):
+    scores = [rankings.scores_of(query) for query in range(min(2, rankings.queries))]
+    # A query without scores is in order.
+    if not any(first[:4] == sorted(first[:4]) for first in scores) and not do_count(scores[0]):
+        return ""
+    if order == "ascending" and all(score % 1 == 0 for score in chain(*scores)):
         return ""
     rises, falls = _rises_and_falls(rankings)
-    are_counted = _are_counted(rankings)
-    if _hardly_rise_by_chance(rises, falls, are_counted, rankings.place is not None):
+    first = rankings.first_count()
+    if _hardly_rise_by_chance(rises, falls, first is not None, rankings.place is not None):
         return _rising_scores(rises, falls, order)
-    query, score = rankings.retrieved_scores()
+    query, _ = rankings.retrieved_scores()
     # Two labels are 0 and 1 too.
     lengths = np.bincount(query)
-    if not rises.any():
-        return ""
-    if not are_counted or lengths[lengths >= FEWEST_OF_QUERY].sum() < MANY_DOCUMENTS:
-        return ""
-    return _counted_scores(int(score.min()))
-
-
-def _first_scores(rankings: Rankings, query: int) -> list[Any]:
-    """Return the first scores of a query, whose retrieved documents come first."""
-    start, end = rankings.offsets[query : query + 2].tolist()
-    rows = slice(start, min(end, start + 4))
-    scores: list[Any] = rankings.score[rows].tolist()
-    if rankings.retrieved is None:
-        return scores
-    return list(compress(scores, rankings.retrieved[rows].tolist()))
+    are_few = lengths[lengths >= FEWEST_OF_QUERY].sum() < MANY_DOCUMENTS
+    return "" if first is None or are_few or not rises.any() else _counted_scores(first)
 
 
 def _rises_and_falls(rankings: Rankings) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -13759,15 +13863,6 @@ def _rises_and_falls(rankings: Rankings) -> tuple[NDArray[np.int64], NDArray[np.
     falls = query[1:][is_same_query & (score[1:] < score[:-1])]
     queries = rankings.queries
     return np.bincount(rises, minlength=queries), np.bincount(falls, minlength=queries)
-
-
-def _are_counted(rankings: Rankings) -> bool:
-    """Return whether the scores of every query are 0, 1, 2, ... or 1, 2, 3, ... in any order."""
-    query, score = rankings.sorted_scores()
-    if len(score) == 0 or score[0] not in (0, 1):
-        return False
-    place_in_query = np.arange(len(score)) - np.searchsorted(query, query)
-    return bool((score == place_in_query + int(score[0])).all())
 
 
 def _hardly_rise_by_chance(
@@ -17424,6 +17519,7 @@ def columns_of(data: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 def _columns_of_data(data: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Return arguments, with names replaced by the columns of a DataFrame."""
+    data = listed(data)  # since a generator can be read only once
     named = dict(arguments)
     exclude = named.pop("exclude")  # whose columns are in another table
     slices = _names_of_slices(named.pop("by"))
@@ -17440,22 +17536,49 @@ def _columns_of_data(data: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
         if columns[name] is not arguments[name]:
             both = settled({"query_ids": query_ids, name: columns[name]})
             columns[name] = values_of_queries(*both.values())
-    if arguments["document_ids"] is None:
-        _refuse_several_systems(data, query_ids)
+    # A query of a database would be run once more.
+    if not is_database_query(data):
+        frame: Any = frame_of_data("data", data)
+        if arguments["document_ids"] is None:
+            _refuse_several_systems(frame, query_ids)
+        _warn_of_several_first_ranks(frame, columns, arguments)
     _refuse_empty_rows(columns)
     return columns
 
 
-def _refuse_several_systems(data: Any, query_ids: Any) -> None:
+def _warn_of_several_first_ranks(
+    frame: Frame, columns: Mapping[str, Any], arguments: Mapping[str, Any]
+) -> None:
+    """Warn of a column of ranks that tells of several systems, and is not read.
+
+    The scores, which are named, may be of another order, as those of a reranker.
+    """
+    texts = {role: name for role, name in arguments.items() if isinstance(name, str)}
+    # Of several systems that are compared, any may have the ranks.
+    if "predictions" not in texts:
+        return
+    chosen = texts | {"score": texts["predictions"]}
+    ranks = column_of_ranks(frame.names, chosen, names_of_side("run"))
+    if not ranks:
+        return
+    (column,) = frame.read(ranks.values())
+    read = {"query": columns["query_ids"], "score": columns["predictions"], "rank": column}
+    with suppress(ValueError):  # which reading the other columns raises again
+        rows = zip(*heads_of(settled(read)).values(), strict=False)
+        # A document that was not retrieved has neither a score nor a rank.
+        retrieved = (row for row in rows if comparable(row[1:]))
+        if share_first_ranks(ranks_by_query(retrieved)):
+            warn(f"{mark('data')}: {several_first_ranks('every query')}")
+
+
+def _refuse_several_systems(frame: Frame, query_ids: Any) -> None:
     """Raise an error for a table in which the first queries have a document in several rows.
 
     Such a table holds the rows of several systems, unless its documents have no ids. If some have
-    ids, a row without one is no document.
+    ids, a row without one may hold totals, which is a warning.
     """
-    frame: Any = frame_of_data("data", data)
     names = spelled(frame.names, (*DOCUMENT[0], *DOCUMENT[1]))
-    # A query of a database would be run once more.
-    if len(names) != 1 or is_database_query(data):
+    if len(names) != 1:
         return
     codes, ids = encode_ids("query_ids", settled({"query_ids": query_ids})["query_ids"])
     first = np.flatnonzero(codes < FIRST_QUERIES)
@@ -17463,10 +17586,10 @@ def _refuse_several_systems(data: Any, query_ids: Any) -> None:
     try:
         documents = id_column("data", settled({"data": column})["data"])
     except NoIdError as error:
-        if error.have_none:
-            return
-        problem = f"row {error.row} has no document in {names[0]!r}, which others have"
-        raise InputError(f"{problem}; give it one, or leave out rows of totals", "data") from None
+        if not error.have_none:
+            problem = f"row {error.row} has no document in {names[0]!r}, which others have"
+            warn(f"{mark('data')}: {problem}; leave it out if it is a row of totals")
+        return
     except ValueError:
         return  # the column is not asked for
     if len(documents) != len(codes):

@@ -77,7 +77,12 @@ def frame_of(argument: str, value: Any) -> Frame | None:
         return _dataset_of_files(value)
     names = _names_of(value)
     if names is None and hasattr(value, "to_df"):  # of LensKit
-        return frame_of(argument, value.to_df())
+        try:
+            table = value.to_df()
+        except Exception as error:
+            problem = f"to_df() of {type(value).__name__} raised {shown(error)}"
+            raise InputError(f"{problem}; give a DataFrame", argument) from error
+        return frame_of(argument, table)
     if names is None:  # such as an array, or a column
         return None
     if is_database_query(value) and not is_spark(value):
