@@ -9,7 +9,7 @@ import re
 import secrets
 import shutil
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -106,10 +106,10 @@ def _read_sides(file: File, address: Address) -> Batch:
     if possible_roles(file.path) == ["batch"]:
         return read_batch(file.path)
     columns, options = address.chosen.get("columns", NO_COLUMNS), address.settings.drawn
-    sides = {}
-    for role in HOLDS[file.role]:
-        fields = fields_of(columns, file.name, role)
-        sides[role] = read_upload(file.path, role, options, fields)
+    sides = {
+        role: read_upload(file.path, role, options, fields_of(columns, file.name, role))
+        for role in HOLDS[file.role]
+    }
     return Batch(**sides)
 
 
@@ -164,11 +164,15 @@ def _free_name(folder: Path, name: str) -> str:
     # a file system takes 255 bytes; of a longer name, the ending says what the file is
     name = printable(Path(name).name).encode()[-200:].decode(errors="ignore")
     stem, dot, suffix = name.partition(".")
-    number = 2
     # without a name, the path is that of the folder
-    while (folder / name).exists():
-        name = f"{stem} ({number}){dot}{suffix}"
-        number += 1
+    return _numbered(stem, dot + suffix, lambda name: (folder / name).exists())
+
+
+def _numbered(stem: str, ending: str, is_taken: Callable[[str], bool]) -> str:
+    """Return a name, with the first number from 2 that makes it free if it is taken."""
+    name, number = stem + ending, 2
+    while is_taken(name):
+        name, number = f"{stem} ({number}){ending}", number + 1
     return name
 
 
@@ -244,15 +248,13 @@ def offer_of(problem: Any) -> Offer | None:
 def roles_of(paths: Iterable[Path], chosen: Words) -> dict[str, str]:
     """Return the roles of files, as they are chosen or as they can be read."""
     can_be = {path.name: possible_roles(str(path)) for path in paths}
-    roles = dict.fromkeys(can_be, "run")
     judgments = chosen.get("judgments", "")
     # nothing is chosen, or a file that was removed
     if judgments not in can_be:
         judgments = _judgments_among(can_be)
-    for name, possible in can_be.items():
-        # any two columns can be groups, which say nothing without judgments
-        if possible == ["batch"] or (possible == ["groups"] and judgments):
-            roles[name] = possible[0]
+    # any two columns can be groups, which say nothing without judgments
+    certain = (["batch"], ["groups"]) if judgments else (["batch"],)
+    roles = {name: can[0] if can in certain else "run" for name, can in can_be.items()}
     if judgments:
         roles[judgments] = "batch" if "batch" in can_be[judgments] else "judgments"
     if chosen.get("groups") in can_be:
@@ -331,11 +333,7 @@ def run_names(files: Sequence[str]) -> list[str]:
     """
     names: list[str] = []
     for file in files:
-        stem = ENDING.sub("", Path(file).name)
-        name, number = stem, 2
-        while name in names:
-            name, number = f"{stem} ({number})", number + 1
-        names.append(name)
+        names.append(_numbered(ENDING.sub("", Path(file).name), "", names.__contains__))
     return names
 
 
@@ -349,9 +347,7 @@ def common_beginning(names: Sequence[str]) -> str:
     """
     if len(names) < 2:
         return ""
-    fitting = ""
     common = os.path.commonprefix(names)  # noqa: RUF071  # of texts, not of paths
-    for mark in SPACE.finditer(common, LONG_BEGINNING - 1):
-        if all(WORD.search(name, mark.end()) for name in names):
-            fitting = common[: mark.end()]
-    return fitting
+    ends = [mark.end() for mark in SPACE.finditer(common, LONG_BEGINNING - 1)]
+    fitting = [end for end in ends if all(WORD.search(name, end) for name in names)]
+    return common[: max(fitting, default=0)]
