@@ -114,8 +114,10 @@ def ids_as_run(text: str) -> str:
         if match is None:
             return text
         ids = re.split(r"[\s,;]+", match[2].strip())
-        for rank, document in enumerate(ids, 1):
-            run.append(f"{match[1]} Q0 {document} {rank} {len(ids) - rank + 1} pasted\n")
+        run += [
+            f"{match[1]} Q0 {document} {rank} {len(ids) - rank + 1} pasted\n"
+            for rank, document in enumerate(ids, 1)
+        ]
     return "".join(run)
 
 
