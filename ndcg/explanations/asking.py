@@ -111,8 +111,8 @@ class Asker:
         counted = int(np.count_nonzero(np.isfinite(values)))
         expected = np.nansum(values) / (2 if is_sum else max(1, counted))
         answer = self._ask(self.form.of(*queries), k, {}).value
-        # Each of the answers may be rounded.
-        if math.isnan(answer) or abs(answer - expected) <= 3 * tolerance:
+        # Each of the answers may be rounded; one that is nan differs from nothing.
+        if not abs(answer - expected) > 3 * tolerance:
             return ""
         single = ", ".join(map(number_text, values.tolist()))
         return (
@@ -247,12 +247,13 @@ def ask(function: NDCGFunction, call: Call, cases: int, seed: int) -> Asked:
             answer = asker.answer(query)
             # A convention may have no value for a query; a function may also leave out one
             # without documents.
-            if answer.problem and not (answer.problem in NO_VALUE and query.run):
-                refused.append(number)
-            else:
+            accepted = ("", *NO_VALUE) if query.run else ("",)
+            if answer.problem in accepted:
                 answered.append(number)
                 queries.append(query)
                 pairs.append((answer.value, answer.again))
+            else:
+                refused.append(number)
 
     ask_about(range(cases))
     refused_most = len(refused) > len(answered)

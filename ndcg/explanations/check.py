@@ -173,8 +173,6 @@ class Check(Readable):
         if self.answered < self.cases:
             agree += f", of {self.cases:,} that it was asked about"
         agreed = ", ".join(self._agreed)
-        if self.conventions:
-            yield f"The function computes the nDCG of {agreed}: {agree}."
         if self.refused:
             yield (
                 f"Only {self.answered:,} of {self.cases:,} rankings can be compared: the function "
@@ -182,7 +180,10 @@ class Check(Readable):
             )
         if self.contradiction:
             yield self.contradiction
-        if agreed and not self.conventions:
+        # There are none after one of the two sentences above.
+        if self.conventions:
+            yield f"The function computes the nDCG of {agreed}: {agree}."
+        elif agreed:
             yield f"Its scores agree with the nDCG of {agreed}, but do not show what it computes."
         if self.wanted not in ("", *self._agreed):
             yield f"It does not compute the nDCG of {self.wanted}: {self._count(self.wanted)}."
