@@ -4,6 +4,7 @@ import shlex
 from argparse import Namespace
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -174,11 +175,9 @@ def _score_ideal(args: Namespace) -> Listing:
         raise ValueError(f"RUN is missing; only the mean of -m IDCG needs none{exception}")
     sides = Sides.read(args, [])
     means: Any = score_inputs(Inputs(None, sides.qrels, exclude=sides.exclude), options)
-    rows: list[Row] = []
+    rows: list[Row] = [{"measure": name, "value": value} for name, value in means.items()]
     table = [["measure", "mean"]]
-    for name, value in means.items():
-        rows.append({"measure": name, "value": value})
-        table.append([name, cell_text(value, args.places)])
+    table += [[name, cell_text(value, args.places)] for name, value in means.items()]
     signature = options.signature(excluding=sides.exclude is not None)
     return Listing([table], [], signature, rows, {"scores": means, "signature": signature})
 
@@ -218,16 +217,13 @@ def _by_query(reports: Mapping[str, Report], args: Namespace) -> tuple[list[Tabl
     names += first.scores
     rows: list[Row] = []
     for run, report in reports.items():
-        for row in report.queries.select(names).to_pylist():
-            rows.append({"run": run, **row})
+        rows += [{"run": run, **row} for row in report.queries.select(names).to_pylist()]
         means = {name: score.value for name, score in report.scores.items()}
         rows.append({"run": run, "query": "all", **means})
     # The name of a single run needs no column.
     header = ["run", *names] if len(reports) > 1 else names
-    table = [header]
-    for row in rows:
-        table.append([cell_text(row.get(name, ""), args.places) for name in header])
-    return [table], rows
+    cells = [[cell_text(row.get(name, ""), args.places) for name in header] for row in rows]
+    return [[header, *cells]], rows
 
 
 def _audit(args: Namespace) -> Listing:
@@ -246,10 +242,9 @@ def _audit(args: Namespace) -> Listing:
         queries.append([finding, count_text(number), brief(map(str, ids), ", ")])
         first_ids = " ".join(map(str, ids[:FIRST]))
         rows.append({"finding": finding, "value": number, "queries": first_ids})
-    for measure, score in report.scores.items():
-        for figure in AUDITED:
-            finding = f"{figure.replace('_', ' ')} {measure}"
-            rows.append({"finding": finding, "value": getattr(score, figure), "queries": ""})
+    for (measure, score), figure in product(report.scores.items(), AUDITED):
+        finding = f"{figure.replace('_', ' ')} {measure}"
+        rows.append({"finding": finding, "value": getattr(score, figure), "queries": ""})
     whole_answer = report.to_dict() | {"findings": rows}
     return Listing([measures, queries], report.notes, report.signature, rows, whole_answer)
 
