@@ -59,8 +59,8 @@ def taken(values: Any, rows: Any) -> Any:
     return None if values is None else values[rows]
 
 
-def in_both(mask: Mask, other: Mask | None) -> Mask:
-    """Return where both masks are True; one that is None is True everywhere."""
+def in_both(mask: Any, other: Any) -> Any:
+    """Return where both masks, arrays or tensors, are True; None for the other is everywhere."""
     return mask if other is None else mask & other
 
 
@@ -421,8 +421,8 @@ def _plain_numbers(
 
     None, too, if some would be rounded.
     """
-    first = next((value for value in chain.from_iterable(rows) if value is not None), None)
-    if type(first) not in (int, float):  # bools are not integers here
+    # Bools are not integers here; beside a None, the types of all numbers tell.
+    if type(next(chain.from_iterable(rows))) not in (int, float, NoneType):
         return None
     try:
         types = kinds or _types_of_numbers(rows)
@@ -497,12 +497,12 @@ def _one_by_one(
 def _python_values(values: list[Any], labels: Labels | None, may_be_text: bool) -> list[Any]:
     """Return values, of which text and numbers of other libraries become Python's numbers."""
     values = list(map(number, values))
-    if may_be_text and labels is None:
-        return list(map(as_number, values))
+    if labels is None:
+        return list(map(as_number, values)) if may_be_text else values
     if may_be_text:
         # An empty cell is no label, as in files.
         values = [None if value == "" else value for value in values]
-    return values if labels is None else labels.numbers(values)
+    return labels.numbers(values)
 
 
 def _are_held(values: list[Any], dtype: type) -> bool:
@@ -608,7 +608,7 @@ def negated(scores: NDArray[Any]) -> NDArray[Any]:
     """
     if scores.dtype.kind == "f":
         return -scores
-    if int(scores.min(initial=0)) > -(2**63) and int(scores.max(initial=0)) < 2**63:
+    if -(2**63) < int(scores.min(initial=0)) <= int(scores.max(initial=0)) < 2**63:
         return -scores.astype(np.int64)
     # A negative of these would be beyond 64 bits; complements have the same order.
     return ~scores

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..inputs.columns import offsets_of
+from ..inputs.columns import in_both, offsets_of
 from ..inputs.reading import Inputs
 from ..measure.messages import mark, warn
 from ..measure.options import Options
@@ -42,11 +42,9 @@ class Placed(NamedTuple):
     offsets: NDArray[np.int64] | None = None  # as in `Rankings`; None for a row per query
     order: "Tensor | slice" = slice(None)  # the queries in the order of their first rows
 
-    def ranked(self) -> "Tensor":
+    def ranked(self) -> Any:
         """Return which queries have a retrieved document."""
-        retrieved = self.score > -np.inf
-        if self.kept is not None:
-            retrieved = retrieved & self.kept
+        retrieved = in_both(self.score > -np.inf, self.kept)
         if self.offsets is None:
             return retrieved.any(1)
         import torch
@@ -144,8 +142,7 @@ def _without_padding(relevance: Any, kept: Any, ignore_index: float | None) -> A
         return kept
     if relevance.is_floating_point():
         ignore_index = float(relevance.new_tensor(ignore_index))
-    is_document = relevance.double() != ignore_index
-    return is_document if kept is None else kept & is_document
+    return in_both(relevance.double() != ignore_index, kept)
 
 
 def _measured(rankings: Placed, options: Options) -> dict[str, NDArray[np.float64]]:
