@@ -61,7 +61,8 @@ def with_ids_on_both(inputs: Any, names: Names) -> Any:
 def _qrels_by_id(run: ById | Columns, qrels: Any) -> Any:
     """Return the references beside a run with ids: a sparse matrix by its columns."""
     if is_sparse(qrels):
-        _refuse_other_columns("predictions", run, qrels.shape[1])
+        # The id -1 is no document.
+        _refuse_other_columns("predictions", run, range(-1, qrels.shape[1]))
         return _by_column(qrels)
     if _are_lists_without_ids(qrels):
         # Lists of text may have been labels; beside a run with ids, they are ids.
@@ -130,7 +131,7 @@ def _beside_judged_ids(run: Any, qrels: Any, names: Names) -> tuple[Any, Any]:
     Integers are ids. Scores are of the documents 0, 1, 2, ..., if the references are such.
     """
     if is_sparse(run):
-        _refuse_other_columns("references", qrels, run.shape[1])
+        _refuse_other_columns("references", qrels, range(run.shape[1]))
         return _by_column(run), qrels
     if not are_lists(run):
         return run, qrels
@@ -141,7 +142,7 @@ def _beside_judged_ids(run: Any, qrels: Any, names: Names) -> tuple[Any, Any]:
         raise _scores_beside_ids(qrels)
     if isinstance(qrels, ById) and qrels.by_position:
         return run, _labels_of_columns(qrels, rows)
-    _refuse_other_columns("references", qrels, max(map(len, rows), default=0))
+    _refuse_other_columns("references", qrels, range(max(map(len, rows), default=0)))
     queries = {query: dict(enumerate(row)) for query, row in enumerate(rows)}
     form = "lists of scores of the documents 0, 1, 2, ..."
     return ById(queries, by_position=True, form=form), qrels
@@ -158,9 +159,8 @@ def _labels_of_columns(qrels: ById, rows: Rows) -> list[Any]:
     check_queries_equal(len(rows), len(qrels.queries))
     labels = []
     for query, (row, judged) in enumerate(zip(rows, qrels.queries.values(), strict=True)):
-        columns = len(row)
-        _refuse_other_columns("references", ById({query: judged}), columns)
-        relevances = np.zeros(columns)
+        _refuse_other_columns("references", ById({query: judged}), range(len(row)))
+        relevances = np.zeros(len(row))
         relevances[list(judged)] = list(judged.values())
         labels.append(relevances)  # columns that are not listed are irrelevant
     return labels
@@ -207,20 +207,18 @@ def _by_column(sparse: Any) -> ById:
     return ById(queries, by_position=True, form="a sparse matrix, by the numbers of its columns")
 
 
-def _refuse_other_columns(argument: str, side: ById | Columns, columns: int) -> None:
+def _refuse_other_columns(argument: str, side: ById | Columns, columns: range) -> None:
     """Raise an error for ids that are no numbers of columns of a matrix on the other side."""
     if not isinstance(side, ById):
         return
-    numbers = set(range(columns))
-    if argument == "predictions":
-        numbers.add(-1)  # which is no document
+    numbers = set(columns)  # in which text is sought faster
     for query, documents in side.queries.items():
         others = [document for document in documents if document not in numbers]
         if others:
             problem = f"{shown(others[0])} is not the number of a column of the other side"
             hint = f"give the ids of the columns as {mark('document_ids')}"
             place = f"query {shown(query)}"
-            raise InputError(f"{problem}, 0 to {columns - 1}; {hint}", argument, place)
+            raise InputError(f"{problem}, 0 to {columns.stop - 1}; {hint}", argument, place)
 
 
 # Rows of LETOR
