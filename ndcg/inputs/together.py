@@ -40,10 +40,8 @@ def together(inputs: Any, names: Names) -> Any:
         run, qrels = (_named(side, inputs.query_ids) for side in (run, qrels))
         inputs = inputs._replace(query_ids=None)
     # Lists number their queries with integers, and files with text.
-    if isinstance(qrels, ById):
-        run = _with_integers(run)
-    if isinstance(run, ById):
-        qrels = _with_integers(qrels)
+    if ById in (type(run), type(qrels)):
+        run, qrels = _with_integers(run), _with_integers(qrels)
     _refuse_one_by_position(run, qrels)
     refuse_lists_in_ids("predictions", run, qrels)
     refuse_lists_in_ids("references", qrels, run)
