@@ -253,8 +253,13 @@ class Options:
         chosen["judged_only"] = "removed" if self.judged_only else "0"
         if self.base_above < 0:
             del chosen["log_base"]  # no score depends on it
-        if not excluding:
-            del chosen["exclude_from"]
+        ending = [f"v:{__version__}"]
+        if weighted:
+            ending.append("weights:given")
+        if excluding:
+            ending.append("excluded:given")
+        else:
+            del chosen["exclude_from"]  # nor on this
         parts = ["+".join(self.names)]
         for name, option in OPTIONS.items():
             value = chosen.get(name)
@@ -262,12 +267,7 @@ class Options:
             if not option.said_as or value in (None, *option.unsaid):
                 continue
             parts.append(f"{option.said_as}:{value}".removesuffix(".0"))
-        parts.append(f"v:{__version__}")
-        if weighted:
-            parts.append("weights:given")
-        if excluding:
-            parts.append("excluded:given")
-        return "|".join(parts)
+        return "|".join([*parts, *ending])
 
 
 def _parsed_options(**given: Any) -> Options:
@@ -449,8 +449,11 @@ def whole(name: str, value: Any, least: int, most: float = math.inf) -> int:
     allowed = f"an integer, at least {least}"
     if most < math.inf:
         allowed += f" and at most {most:,}"
-    is_within = isinstance(value, Integral) and least <= real(value) <= most
-    return int(_allowed(is_within, name, allowed, value))
+    return int(_allowed(_is_whole(value, least, most), name, allowed, value))
+
+
+def _is_whole(value: Any, least: int, most: float = math.inf) -> bool:
+    return isinstance(value, Integral) and least <= real(value) <= most
 
 
 def _refuse_endless_ideal(cutoffs: Sequence[int | None], setting: str) -> None:
@@ -514,8 +517,7 @@ def _several(name: str, value: Any, check: Callable[[Any], Any]) -> tuple[Any, .
 def _cutoff(k: Any) -> int | None:
     if k is None:
         return None
-    is_cutoff = isinstance(k, Integral) and real(k) >= 1
-    return int(_allowed(is_cutoff, "k", f"a positive integer, {CUTOFFS}", k))
+    return int(_allowed(_is_whole(k, 1), "k", f"a positive integer, {CUTOFFS}", k))
 
 
 def _with_cutoffs(
