@@ -97,9 +97,12 @@ def place_among(offsets: NDArray[np.int64], row: int) -> tuple[int, int]:
 
 
 def check_queries_equal(
-    queries: int, others: int, argument: str = "predictions", other: str = "references"
+    queries: int | None,
+    others: int | None,
+    argument: str = "predictions",
+    other: str = "references",
 ) -> None:
-    """Raise an error if two arguments have different numbers of queries."""
+    """Raise an error if two arguments have different numbers of queries; None if these have ids."""
     if queries != others:
         problem = f"{mark(argument)} and {other} differ in the number of queries"
         raise InputError(f"{problem}, {queries} and {others}; give both for every query")

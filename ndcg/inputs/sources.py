@@ -105,7 +105,7 @@ def mapping_by_index(argument: str, row: Any) -> dict[Any, Any]:
     Raises:
         InputError: both are integers, of which either could be the ids; an id is there twice.
     """
-    if row.dtype.kind in "iu" and row.index.dtype.kind in "iu":
+    if {row.dtype.kind, row.index.dtype.kind} <= {"i", "u"}:
         problem = f"holds integers by integers, such as {shown(row.head(2).to_dict())}"
         hint = (
             "give .tolist() of each if the values are ids, or .to_dict() if the index has the ids"
