@@ -2337,8 +2337,13 @@ class Options:
         chosen["judged_only"] = "removed" if self.judged_only else "0"
         if self.base_above < 0:
             del chosen["log_base"]  # no score depends on it
-        if not excluding:
-            del chosen["exclude_from"]
+        ending = [f"v:{__version__}"]
+        if weighted:
+            ending.append("weights:given")
+        if excluding:
+            ending.append("excluded:given")
+        else:
+            del chosen["exclude_from"]  # nor on this
         parts = ["+".join(self.names)]
         for name, option in OPTIONS.items():
             value = chosen.get(name)
@@ -2346,12 +2351,7 @@ class Options:
             if not option.said_as or value in (None, *option.unsaid):
                 continue
             parts.append(f"{option.said_as}:{value}".removesuffix(".0"))
-        parts.append(f"v:{__version__}")
-        if weighted:
-            parts.append("weights:given")
-        if excluding:
-            parts.append("excluded:given")
-        return "|".join(parts)
+        return "|".join([*parts, *ending])
 
 
 def _parsed_options(**given: Any) -> Options:
@@ -2533,8 +2533,11 @@ def whole(name: str, value: Any, least: int, most: float = math.inf) -> int:
     allowed = f"an integer, at least {least}"
     if most < math.inf:
         allowed += f" and at most {most:,}"
-    is_within = isinstance(value, Integral) and least <= real(value) <= most
-    return int(_allowed(is_within, name, allowed, value))
+    return int(_allowed(_is_whole(value, least, most), name, allowed, value))
+
+
+def _is_whole(value: Any, least: int, most: float = math.inf) -> bool:
+    return isinstance(value, Integral) and least <= real(value) <= most
 
 
 def _refuse_endless_ideal(cutoffs: Sequence[int | None], setting: str) -> None:
@@ -2598,8 +2601,7 @@ def _several(name: str, value: Any, check: Callable[[Any], Any]) -> tuple[Any, .
 def _cutoff(k: Any) -> int | None:
     if k is None:
         return None
-    is_cutoff = isinstance(k, Integral) and real(k) >= 1
-    return int(_allowed(is_cutoff, "k", f"a positive integer, {CUTOFFS}", k))
+    return int(_allowed(_is_whole(k, 1), "k", f"a positive integer, {CUTOFFS}", k))
 
 
 def _with_cutoffs(
@@ -3187,7 +3189,7 @@ def mapping_by_index(argument: str, row: Any) -> dict[Any, Any]:
     Raises:
         InputError: both are integers, of which either could be the ids; an id is there twice.
     """
-    if row.dtype.kind in "iu" and row.index.dtype.kind in "iu":
+    if {row.dtype.kind, row.index.dtype.kind} <= {"i", "u"}:
         problem = f"holds integers by integers, such as {shown(row.head(2).to_dict())}"
         hint = (
             "give .tolist() of each if the values are ids, or .to_dict() if the index has the ids"
@@ -4435,8 +4437,8 @@ def taken(values: Any, rows: Any) -> Any:
     return None if values is None else values[rows]
 
 
-def in_both(mask: Mask, other: Mask | None) -> Mask:
-    """Return where both masks are True; one that is None is True everywhere."""
+def in_both(mask: Any, other: Any) -> Any:
+    """Return where both masks, arrays or tensors, are True; None for the other is everywhere."""
     return mask if other is None else mask & other
 
 
@@ -4473,9 +4475,12 @@ def place_among(offsets: NDArray[np.int64], row: int) -> tuple[int, int]:
 
 
 def check_queries_equal(
-    queries: int, others: int, argument: str = "predictions", other: str = "references"
+    queries: int | None,
+    others: int | None,
+    argument: str = "predictions",
+    other: str = "references",
 ) -> None:
-    """Raise an error if two arguments have different numbers of queries."""
+    """Raise an error if two arguments have different numbers of queries; None if these have ids."""
     if queries != others:
         problem = f"{mark(argument)} and {other} differ in the number of queries"
         raise InputError(f"{problem}, {queries} and {others}; give both for every query")
@@ -4797,8 +4802,8 @@ def _plain_numbers(
 
     None, too, if some would be rounded.
     """
-    first = next((value for value in chain.from_iterable(rows) if value is not None), None)
-    if type(first) not in (int, float):  # bools are not integers here
+    # Bools are not integers here; beside a None, the types of all numbers tell.
+    if type(next(chain.from_iterable(rows))) not in (int, float, NoneType):
         return None
     try:
         types = kinds or _types_of_numbers(rows)
@@ -4873,12 +4878,12 @@ def _inputs_columns_one_by_one(
 def _python_values(values: list[Any], labels: Labels | None, may_be_text: bool) -> list[Any]:
     """Return values, of which text and numbers of other libraries become Python's numbers."""
     values = list(map(number, values))
-    if may_be_text and labels is None:
-        return list(map(as_number, values))
+    if labels is None:
+        return list(map(as_number, values)) if may_be_text else values
     if may_be_text:
         # An empty cell is no label, as in files.
         values = [None if value == "" else value for value in values]
-    return values if labels is None else labels.numbers(values)
+    return labels.numbers(values)
 
 
 def _are_held(values: list[Any], dtype: type) -> bool:
@@ -4984,7 +4989,7 @@ def negated(scores: NDArray[Any]) -> NDArray[Any]:
     """
     if scores.dtype.kind == "f":
         return -scores
-    if int(scores.min(initial=0)) > -(2**63) and int(scores.max(initial=0)) < 2**63:
+    if -(2**63) < int(scores.min(initial=0)) <= int(scores.max(initial=0)) < 2**63:
         return -scores.astype(np.int64)
     # A negative of these would be beyond 64 bits; complements have the same order.
     return ~scores
@@ -9284,7 +9289,8 @@ def with_ids_on_both(inputs: Any, names: Names) -> Any:
 def _qrels_by_id(run: ById | Columns, qrels: Any) -> Any:
     """Return the references beside a run with ids: a sparse matrix by its columns."""
     if is_sparse(qrels):
-        _refuse_other_columns("predictions", run, qrels.shape[1])
+        # The id -1 is no document.
+        _refuse_other_columns("predictions", run, range(-1, qrels.shape[1]))
         return _by_column(qrels)
     if _are_lists_without_ids(qrels):
         # Lists of text may have been labels; beside a run with ids, they are ids.
@@ -9353,7 +9359,7 @@ def _beside_judged_ids(run: Any, qrels: Any, names: Names) -> tuple[Any, Any]:
     Integers are ids. Scores are of the documents 0, 1, 2, ..., if the references are such.
     """
     if is_sparse(run):
-        _refuse_other_columns("references", qrels, run.shape[1])
+        _refuse_other_columns("references", qrels, range(run.shape[1]))
         return _by_column(run), qrels
     if not are_lists(run):
         return run, qrels
@@ -9364,7 +9370,7 @@ def _beside_judged_ids(run: Any, qrels: Any, names: Names) -> tuple[Any, Any]:
         raise _scores_beside_ids(qrels)
     if isinstance(qrels, ById) and qrels.by_position:
         return run, _labels_of_columns(qrels, rows)
-    _refuse_other_columns("references", qrels, max(map(len, rows), default=0))
+    _refuse_other_columns("references", qrels, range(max(map(len, rows), default=0)))
     queries = {query: dict(enumerate(row)) for query, row in enumerate(rows)}
     form = "lists of scores of the documents 0, 1, 2, ..."
     return ById(queries, by_position=True, form=form), qrels
@@ -9381,9 +9387,8 @@ def _labels_of_columns(qrels: ById, rows: Rows) -> list[Any]:
     check_queries_equal(len(rows), len(qrels.queries))
     labels = []
     for query, (row, judged) in enumerate(zip(rows, qrels.queries.values(), strict=True)):
-        columns = len(row)
-        _refuse_other_columns("references", ById({query: judged}), columns)
-        relevances = np.zeros(columns)
+        _refuse_other_columns("references", ById({query: judged}), range(len(row)))
+        relevances = np.zeros(len(row))
         relevances[list(judged)] = list(judged.values())
         labels.append(relevances)  # columns that are not listed are irrelevant
     return labels
@@ -9430,20 +9435,18 @@ def _by_column(sparse: Any) -> ById:
     return ById(queries, by_position=True, form="a sparse matrix, by the numbers of its columns")
 
 
-def _refuse_other_columns(argument: str, side: ById | Columns, columns: int) -> None:
+def _refuse_other_columns(argument: str, side: ById | Columns, columns: range) -> None:
     """Raise an error for ids that are no numbers of columns of a matrix on the other side."""
     if not isinstance(side, ById):
         return
-    numbers = set(range(columns))
-    if argument == "predictions":
-        numbers.add(-1)  # which is no document
+    numbers = set(columns)  # in which text is sought faster
     for query, documents in side.queries.items():
         others = [document for document in documents if document not in numbers]
         if others:
             problem = f"{shown(others[0])} is not the number of a column of the other side"
             hint = f"give the ids of the columns as {mark('document_ids')}"
             place = f"query {shown(query)}"
-            raise InputError(f"{problem}, 0 to {columns - 1}; {hint}", argument, place)
+            raise InputError(f"{problem}, 0 to {columns.stop - 1}; {hint}", argument, place)
 
 
 # Rows of LETOR
@@ -10211,10 +10214,8 @@ def together(inputs: Any, names: Names) -> Any:
         run, qrels = (_inputs_together_named(side, inputs.query_ids) for side in (run, qrels))
         inputs = inputs._replace(query_ids=None)
     # Lists number their queries with integers, and files with text.
-    if isinstance(qrels, ById):
-        run = _with_integers(run)
-    if isinstance(run, ById):
-        qrels = _with_integers(qrels)
+    if ById in (type(run), type(qrels)):
+        run, qrels = _with_integers(run), _with_integers(qrels)
     _refuse_one_by_position(run, qrels)
     refuse_lists_in_ids("predictions", run, qrels)
     refuse_lists_in_ids("references", qrels, run)
@@ -10254,13 +10255,12 @@ def _refuse_one_by_position(run: ById | Columns, qrels: ById | Columns) -> None:
     ranked, judged = run.positions, qrels.positions
     if run.first_query is None:
         return  # a run without queries, such as that of IDCG
-    if ranked is not None and judged is not None:
-        check_queries_equal(ranked, judged)
-    elif ranked != judged:
+    if (ranked is None) != (judged is None):
         argument = "references" if ranked is None else "predictions"
         problem = "the queries have no ids, which those of the other side have"
         ids_in_order = mark("query_ids", after=", the query of each list, or ")
         raise InputError(f"{problem}; give {ids_in_order}{{query: ...}}", argument)
+    check_queries_equal(ranked, judged)
 
 
 # Ids that hold several
@@ -13938,11 +13938,9 @@ class Placed(NamedTuple):
     offsets: NDArray[np.int64] | None = None  # as in `Rankings`; None for a row per query
     order: "Tensor | slice" = slice(None)  # the queries in the order of their first rows
 
-    def ranked(self) -> "Tensor":
+    def ranked(self) -> Any:
         """Return which queries have a retrieved document."""
-        retrieved = self.score > -np.inf
-        if self.kept is not None:
-            retrieved = retrieved & self.kept
+        retrieved = in_both(self.score > -np.inf, self.kept)
         if self.offsets is None:
             return retrieved.any(1)
         import torch
@@ -14040,8 +14038,7 @@ def _scores_devices_without_padding(relevance: Any, kept: Any, ignore_index: flo
         return kept
     if relevance.is_floating_point():
         ignore_index = float(relevance.new_tensor(ignore_index))
-    is_document = relevance.double() != ignore_index
-    return is_document if kept is None else kept & is_document
+    return in_both(relevance.double() != ignore_index, kept)
 
 
 def _scores_devices_measured(rankings: Placed, options: Options) -> dict[str, NDArray[np.float64]]:
@@ -16579,8 +16576,8 @@ class Asker:
         counted = int(np.count_nonzero(np.isfinite(values)))
         expected = np.nansum(values) / (2 if is_sum else max(1, counted))
         answer = self._ask(self.form.of(*queries), k, {}).value
-        # Each of the answers may be rounded.
-        if math.isnan(answer) or abs(answer - expected) <= 3 * tolerance:
+        # Each of the answers may be rounded; one that is nan differs from nothing.
+        if not abs(answer - expected) > 3 * tolerance:
             return ""
         single = ", ".join(map(number_text, values.tolist()))
         return (
@@ -16715,12 +16712,13 @@ def ask(function: NDCGFunction, call: Call, cases: int, seed: int) -> Asked:
             answer = asker.answer(query)
             # A convention may have no value for a query; a function may also leave out one
             # without documents.
-            if answer.problem and not (answer.problem in NO_VALUE and query.run):
-                refused.append(number)
-            else:
+            accepted = ("", *NO_VALUE) if query.run else ("",)
+            if answer.problem in accepted:
                 answered.append(number)
                 queries.append(query)
                 pairs.append((answer.value, answer.again))
+            else:
+                refused.append(number)
 
     ask_about(range(cases))
     refused_most = len(refused) > len(answered)
@@ -17018,8 +17016,6 @@ class Check(Readable):
         if self.answered < self.cases:
             agree += f", of {self.cases:,} that it was asked about"
         agreed = ", ".join(self._agreed)
-        if self.conventions:
-            yield f"The function computes the nDCG of {agreed}: {agree}."
         if self.refused:
             yield (
                 f"Only {self.answered:,} of {self.cases:,} rankings can be compared: the function "
@@ -17027,7 +17023,10 @@ class Check(Readable):
             )
         if self.contradiction:
             yield self.contradiction
-        if agreed and not self.conventions:
+        # There are none after one of the two sentences above.
+        if self.conventions:
+            yield f"The function computes the nDCG of {agreed}: {agree}."
+        elif agreed:
             yield f"Its scores agree with the nDCG of {agreed}, but do not show what it computes."
         if self.wanted not in ("", *self._agreed):
             yield f"It does not compute the nDCG of {self.wanted}: {self._count(self.wanted)}."
