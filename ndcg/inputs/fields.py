@@ -8,7 +8,7 @@ If no field, or more than one, could have a role, one error lists all fields wit
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache, cached_property, lru_cache, partial
 from itertools import chain, islice
 from types import NoneType
@@ -735,10 +735,8 @@ def _refuse_lists_by_grade(fields: Fields) -> None:
 
     If the document is another field, or `fields` names it, they are no such lists.
     """
-    by_grade = []
-    for path, field in fields.items():
-        if GRADE.fullmatch(str(field.keys[-1])) and isinstance(field.example, (list, tuple, Set)):
-            by_grade.append(path)
+    lists = fields.by_holder["list"].items()
+    by_grade = [path for path, field in lists if GRADE.fullmatch(str(field.keys[-1]))]
     if len(by_grade) > 1:
         row = "".join(["row", *(f"[{key!r}]" for key in fields[by_grade[0]].keys[:-1])])
         problem = f"{brief(map(shown, by_grade), ', ')} are numbers that name lists"
