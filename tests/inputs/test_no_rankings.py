@@ -1031,6 +1031,12 @@ def test_few_queries_without_the_other_side_get_no_warning(missing: int, unjudge
     compute(predictions=run, references=qrels)
 
 
+@pytest.mark.parametrize("ids", [["x", "y"], [None, None]])
+def test_documents_that_all_have_ids_or_none_get_no_warning(ids: list[str | None]) -> None:
+    frame = pa.table({"user": ["a", "a"], "item": ids, "score": [0.5, 0.2], "label": [1, 0]})
+    compute(data=frame, predictions="score", references="label", query_ids="user")
+
+
 @pytest.mark.parametrize("source", [list, pl.DataFrame, pa.Table.from_pylist])
 @pytest.mark.parametrize(
     ("references", "are_labels"),
