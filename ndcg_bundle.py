@@ -2237,11 +2237,13 @@ class Options:
         if not _REMEMBERED_TYPES.issuperset(map(type, given.values())):
             return _parsed_options(**given)
         key = tuple((name, type(value), value) for name, value in given.items())
-        if key not in _REMEMBERED:
+        # Another thread may clear them at any time.
+        options = _REMEMBERED.get(key)
+        if options is None:
             if len(_REMEMBERED) >= MOST_REMEMBERED:
                 _REMEMBERED.clear()
-            _REMEMBERED[key] = _parsed_options(**given)
-        return _REMEMBERED[key]
+            options = _REMEMBERED[key] = _parsed_options(**given)
+        return options
 
     @classmethod
     def for_method(
@@ -2572,7 +2574,8 @@ def _unknown_option(name: str, method: Callable[..., Any], lacks: Sequence[str])
 def _refuse_what_sklearn_lacks(values: Mapping[str, Any], options: Options) -> None:
     """Raise an error for an option that is set and that scikit-learn's ndcg_score lacks."""
     usual = {name: option.default for name, option in OPTIONS.items()} | {"measures": ("nDCG",)}
-    for name in values.keys() - {"k", "ignore_ties", "engine"}:
+    others = [name for name in values if name not in ("k", "ignore_ties", "engine")]
+    for name in others:
         value = values[name]
         # An option whose default is the convention's choice has no usual value.
         is_set = value is not None
@@ -4048,7 +4051,7 @@ def names_of_side(
 PLAIN_USERS = plain_names(USERS)
 PLAIN_RELEVANCES = plain_names(RELEVANCE[0])
 PLAIN_SCORES = plain_names(SCORE[0])
-# The roles of standard names, which are spelled as `plain_name` does.
+# The role of each standard name, in the spelling of `plain_name`.
 _ROLE_OF_NAME = {
     **dict.fromkeys(plain_names(*QUERY), "query"),
     **dict.fromkeys(plain_names(*DOCUMENT_OF_HITS), "document"),
@@ -4201,7 +4204,7 @@ def _flattened(paths: Iterable[Any], fields: Fields) -> list[str]:
 
 
 def _pattern(field: Field) -> Keys:
-    """Return the keys of a field, with {n} for a number in the path that the last one is."""
+    """Return the keys of a field, with {n} for a number in the last one, which may be a path."""
     *outer, last = map(str, field.keys)
     return (*outer, NUMBER_IN_PATH.sub("{n}", last))
 
@@ -6952,7 +6955,8 @@ def contradiction(values: Sequence[Any], ranks: Sequence[Any], names: Names) -> 
 LOWEST_FLOAT32 = float(np.finfo(np.float32).min)
 QUERIES_LOOKED_AT = 1 << 4  # whose ids are looked at
 HIGHEST_LOOKED_AT = 1 << 6  # unjudged documents of such a query
-MOST_CANDIDATES = 100  # of a reranker
+MOST_CANDIDATES = 1 << 10  # of a reranker
+MOST_CUT = 100  # candidates, of which only the best may be left
 IDS_LOOKED_AT = 1 << 10  # of the queries of a run that are not judged
 MOST_UNMATCHED = 1 / 10  # of the queries; as many may well be unmatched on both sides
 FIRST_PART = 1 / 4  # of the documents of a query, among which its own one is
@@ -7125,7 +7129,8 @@ def _positions_as_ids(rankings: Rankings) -> Iterator[str]:
     if any(len(ids) <= ids.max(initial=-1) for ids in ranked):
         # Items may be numbered by how popular they are, and recommended in this order.
         are_by_popularity = all((np.diff(scores) <= 0).all() for scores in by_id)
-        if len(ranked) < FEWEST_QUERIES or len(positions) <= highest or are_by_popularity:
+        are_few = len(ranked) < FEWEST_QUERIES or len(positions) <= highest
+        if are_few or highest >= MOST_CUT or are_by_popularity:
             return
         fewest = len(judged_ids) // 2
     # A single document that is called 0 tells nothing.
@@ -7792,7 +7797,7 @@ def roles_of_objects(
 
 
 def _way_without_query(names: Names, are_flat: bool) -> str:
-    """Return what an error says about objects without a query, which may be flat, as rows are."""
+    """Return what an error says to do for objects without a query: rows, or others with lists."""
     if are_flat:
         single = "{query: hits}, or [hits] beside a list of one query"
         return f"if they are the hits of a single query, give {single}"
@@ -10670,9 +10675,9 @@ def _refuse_missing(predictions: Any, references: Any) -> None:
 
 def _by_ids_and_by_position(predictions: Any, references: Any, query_ids: Any) -> InputError:
     """Return the error for documents with ids on one side and numbers by position on the other."""
-    sides = {"predictions": predictions, "references": references}
-    in_order, by_ids = sorted(sides, key=lambda name: has_ids(sides[name]))
-    numbers = sides[in_order]
+    by_ids, in_order, numbers = "predictions", "references", references
+    if has_ids(references):
+        by_ids, in_order, numbers = "references", "predictions", predictions
     kind = type(numbers).__name__
     problem = f"{mark(in_order)} are by position ({kind}) and {by_ids} by ids"
     hint = "give both in the same way"
@@ -12390,7 +12395,8 @@ def call_of_pandas(
 ) -> str:
     """Return the call that reads CSV of Excel with decimal commas, or in another encoding.
 
-    Excel writes semicolons where numbers have such commas; elsewhere they may mark thousands.
+    Where numbers have such commas, Excel separates cells by semicolons. Elsewhere a comma may mark
+    thousands.
     """
     has_semicolons = delimiter == ";"
     if is_utf_8 and not has_semicolons:
@@ -17913,8 +17919,8 @@ LOSS_OF_32_BITS = 1e-6
 WITHOUT_VALUE = ("nan", "none", "null", "-", "")  # texts that mean that a query has no value
 # The names that programs give nDCG: nDCG@10, ndcg_at_10 (MTEB), ndcg_cut_10 (trec_eval), ndcg_10
 NDCG = re.compile(r"ndcg(?:(?:@|_at_|_cut[_.]|_)([1-9]\d*))?", re.IGNORECASE)
-# In place of the query of a mean: of trec_eval, of gdeval, in BEIR's file; None where a name stands
-# alone
+# What stands in place of a query beside a mean: in files of trec_eval, of gdeval and of BEIR, and
+# None where the name of the measure stands alone
 ALL_QUERIES = ("all", "amean", "ndcg", None)
 # A mean after its name, as "nDCG@10 = 0.3146", or in the log of BEIR: "INFO - NDCG@10: 0.3146"
 LOGGED = re.compile(rf"(?:^|\s)(?P<name>{NDCG.pattern})\s*[:=]\s*(?P<value>\S+)$", re.IGNORECASE)
@@ -20532,7 +20538,7 @@ def _saved_column(name: str, values: Any) -> pa.Array:
     others = set(map(type, values)) - QUERY_TYPES.get(name, FIGURE_TYPES)
     if others:
         raise ValueError(
-            f"must have no values of type {', '.join(kind.__name__ for kind in others)}"
+            f"must have no values of type {', '.join(sorted(kind.__name__ for kind in others))}"
         )
     column = pa.array(values, ARROW_TYPES.get(name, pa.float64()))
     if name in NAMES_IN_ROWS:

@@ -29,8 +29,8 @@ LOSS_OF_32_BITS = 1e-6
 WITHOUT_VALUE = ("nan", "none", "null", "-", "")  # texts that mean that a query has no value
 # The names that programs give nDCG: nDCG@10, ndcg_at_10 (MTEB), ndcg_cut_10 (trec_eval), ndcg_10
 NDCG = re.compile(r"ndcg(?:(?:@|_at_|_cut[_.]|_)([1-9]\d*))?", re.IGNORECASE)
-# In place of the query of a mean: of trec_eval, of gdeval, in BEIR's file; None where a name stands
-# alone
+# What stands in place of a query beside a mean: in files of trec_eval, of gdeval and of BEIR, and
+# None where the name of the measure stands alone
 ALL_QUERIES = ("all", "amean", "ndcg", None)
 # A mean after its name, as "nDCG@10 = 0.3146", or in the log of BEIR: "INFO - NDCG@10: 0.3146"
 LOGGED = re.compile(rf"(?:^|\s)(?P<name>{NDCG.pattern})\s*[:=]\s*(?P<value>\S+)$", re.IGNORECASE)

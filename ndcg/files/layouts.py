@@ -264,7 +264,8 @@ def call_of_pandas(
 ) -> str:
     """Return the call that reads CSV of Excel with decimal commas, or in another encoding.
 
-    Excel writes semicolons where numbers have such commas; elsewhere they may mark thousands.
+    Where numbers have such commas, Excel separates cells by semicolons. Elsewhere a comma may mark
+    thousands.
     """
     has_semicolons = delimiter == ";"
     if is_utf_8 and not has_semicolons:

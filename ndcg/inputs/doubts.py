@@ -19,7 +19,8 @@ from .rankings import Rankings
 LOWEST_FLOAT32 = float(np.finfo(np.float32).min)
 QUERIES_LOOKED_AT = 1 << 4  # whose ids are looked at
 HIGHEST_LOOKED_AT = 1 << 6  # unjudged documents of such a query
-MOST_CANDIDATES = 100  # of a reranker
+MOST_CANDIDATES = 1 << 10  # of a reranker
+MOST_CUT = 100  # candidates, of which only the best may be left
 IDS_LOOKED_AT = 1 << 10  # of the queries of a run that are not judged
 MOST_UNMATCHED = 1 / 10  # of the queries; as many may well be unmatched on both sides
 FIRST_PART = 1 / 4  # of the documents of a query, among which its own one is
@@ -192,7 +193,8 @@ def _positions_as_ids(rankings: Rankings) -> Iterator[str]:
     if any(len(ids) <= ids.max(initial=-1) for ids in ranked):
         # Items may be numbered by how popular they are, and recommended in this order.
         are_by_popularity = all((np.diff(scores) <= 0).all() for scores in by_id)
-        if len(ranked) < FEWEST_QUERIES or len(positions) <= highest or are_by_popularity:
+        are_few = len(ranked) < FEWEST_QUERIES or len(positions) <= highest
+        if are_few or highest >= MOST_CUT or are_by_popularity:
             return
         fewest = len(judged_ids) // 2
     # A single document that is called 0 tells nothing.

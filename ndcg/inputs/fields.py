@@ -572,7 +572,7 @@ def names_of_side(
 PLAIN_USERS = plain_names(USERS)
 PLAIN_RELEVANCES = plain_names(RELEVANCE[0])
 PLAIN_SCORES = plain_names(SCORE[0])
-# The roles of standard names, which are spelled as `plain_name` does.
+# The role of each standard name, in the spelling of `plain_name`.
 _ROLE_OF_NAME = {
     **dict.fromkeys(plain_names(*QUERY), "query"),
     **dict.fromkeys(plain_names(*DOCUMENT_OF_HITS), "document"),
@@ -725,7 +725,7 @@ def _flattened(paths: Iterable[Any], fields: Fields) -> list[str]:
 
 
 def _pattern(field: Field) -> Keys:
-    """Return the keys of a field, with {n} for a number in the path that the last one is."""
+    """Return the keys of a field, with {n} for a number in the last one, which may be a path."""
     *outer, last = map(str, field.keys)
     return (*outer, NUMBER_IN_PATH.sub("{n}", last))
 

@@ -406,9 +406,9 @@ def _refuse_missing(predictions: Any, references: Any) -> None:
 
 def _by_ids_and_by_position(predictions: Any, references: Any, query_ids: Any) -> InputError:
     """Return the error for documents with ids on one side and numbers by position on the other."""
-    sides = {"predictions": predictions, "references": references}
-    in_order, by_ids = sorted(sides, key=lambda name: has_ids(sides[name]))
-    numbers = sides[in_order]
+    by_ids, in_order, numbers = "predictions", "references", references
+    if has_ids(references):
+        by_ids, in_order, numbers = "references", "predictions", predictions
     kind = type(numbers).__name__
     problem = f"{mark(in_order)} are by position ({kind}) and {by_ids} by ids"
     hint = "give both in the same way"

@@ -213,7 +213,7 @@ def roles_of_objects(
 
 
 def _way_without_query(names: Names, are_flat: bool) -> str:
-    """Return what an error says about objects without a query, which may be flat, as rows are."""
+    """Return what an error says to do for objects without a query: rows, or others with lists."""
     if are_flat:
         single = "{query: hits}, or [hits] beside a list of one query"
         return f"if they are the hits of a single query, give {single}"

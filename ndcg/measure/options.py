@@ -153,11 +153,13 @@ class Options:
         if not _REMEMBERED_TYPES.issuperset(map(type, given.values())):
             return _parsed_options(**given)
         key = tuple((name, type(value), value) for name, value in given.items())
-        if key not in _REMEMBERED:
+        # Another thread may clear them at any time.
+        options = _REMEMBERED.get(key)
+        if options is None:
             if len(_REMEMBERED) >= MOST_REMEMBERED:
                 _REMEMBERED.clear()
-            _REMEMBERED[key] = _parsed_options(**given)
-        return _REMEMBERED[key]
+            options = _REMEMBERED[key] = _parsed_options(**given)
+        return options
 
     @classmethod
     def for_method(
@@ -488,7 +490,8 @@ def _unknown_option(name: str, method: Callable[..., Any], lacks: Sequence[str])
 def _refuse_what_sklearn_lacks(values: Mapping[str, Any], options: Options) -> None:
     """Raise an error for an option that is set and that scikit-learn's ndcg_score lacks."""
     usual = {name: option.default for name, option in OPTIONS.items()} | {"measures": ("nDCG",)}
-    for name in values.keys() - {"k", "ignore_ties", "engine"}:
+    others = [name for name in values if name not in ("k", "ignore_ties", "engine")]
+    for name in others:
         value = values[name]
         # An option whose default is the convention's choice has no usual value.
         is_set = value is not None

@@ -112,7 +112,7 @@ def _saved_column(name: str, values: Any) -> pa.Array:
     others = set(map(type, values)) - QUERY_TYPES.get(name, FIGURE_TYPES)
     if others:
         raise ValueError(
-            f"must have no values of type {', '.join(kind.__name__ for kind in others)}"
+            f"must have no values of type {', '.join(sorted(kind.__name__ for kind in others))}"
         )
     column = pa.array(values, ARROW_TYPES.get(name, pa.float64()))
     if name in NAMES_IN_ROWS:

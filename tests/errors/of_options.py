@@ -147,6 +147,9 @@ ROWS: dict[str, Row] = {
     # the engine of scikit-learn
     "sklearn: a measure": by_sklearn("engine", **TWO, measures="DCG"),
     "sklearn: a gain": by_sklearn("engine", **TWO, gain="exponential"),
+    "sklearn: several options, of which the first is named": by_sklearn(
+        "engine", **TWO, gain="exponential", discount="reciprocal", ideal="retrieved"
+    ),
     "sklearn: a convention": by_sklearn("engine", **TWO, convention="ranx"),
     "sklearn: values of queries": by_sklearn("engine", **TWO, use_aggregator=False),
     "sklearn: lists of several lengths": by_sklearn(

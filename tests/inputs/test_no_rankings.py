@@ -796,6 +796,12 @@ def test_ranks_that_are_the_scores_are_not_held_against_them(source: str, tmp_pa
     assert ndcg == pytest.approx(1 / math.log2(3))
 
 
+def test_ids_of_all_of_many_candidates_are_positions_too() -> None:
+    run = {"q": [7 * rank % 150 for rank in range(150)]}  # each of 0 to 149
+    with warning("predictions"):
+        compute(predictions=run, references={"q": {3: 1, 900: 1}})
+
+
 def test_ids_that_count_from_0_beside_other_ids_get_one_warning() -> None:
     run, qrels = RERANKED, {"q1": {2: 1, 70: 1}, "q2": {1: 1}}
     texts = {query: list(map(str, row)) for query, row in run.items()}
