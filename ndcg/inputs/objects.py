@@ -25,7 +25,7 @@ from .fields import Field, Fields, Keys, plain_name
 
 DEEPEST = 7  # objects within objects
 DEEPEST_IN_CLIENTS = 4  # within an object of a client, which may refer to one another
-LOOKED_AT = 1 << 9  # objects of a side or in the lists of a field, of which the fields are told
+LOOKED_AT = 1 << 8  # objects of a side or in the lists of a field, of which the fields are told
 MOST_CELLS = 1 << 16  # fields of the objects at one path, since mappings may have many documents
 SINGLE = {NoneType, str, int, float, bool}  # types of values that hold no other values
 NO_OBJECTS = (NoneType, str, bytes, date, Number, list, Set, type, Enum, UUID, PathLike)

@@ -105,7 +105,8 @@ def _doubt_about_totals(part: Rankings) -> str:
     # Only sheets, which are small, have totals.
     if part.query_ids is None or not 1 < part.queries < QUERIES_OF_A_SHEET:
         return ""
-    lone = np.flatnonzero(part.offsets[1:] - part.offsets[:-1] == 1)  # much faster than np.diff
+    # Much faster than np.diff and np.flatnonzero.
+    (lone,) = (part.offsets[1:] - part.offsets[:-1] == 1).nonzero()
     if len(lone) in (0, part.queries):
         return ""
     names = part.names()

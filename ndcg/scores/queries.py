@@ -145,11 +145,11 @@ def refuse_negative(references: Any, exclude: Any, options: Options) -> None:
     # Rows of a file or table are named here, all other documents by the kernel.
     if not isinstance(references, Columns) or references.place_of is None:
         return
-    # No number equals None.
     negative = references.value < 0
-    negative &= references.value != options.ignore_index
     if not negative.any():
         return
+    # No number equals None.
+    negative &= references.value != options.ignore_index
     # Documents that are excluded from the run alone stay in the ideal.
     if exclude is not None and options.exclude_from == "both":
         negative &= ~are_excluded(references, exclude)
