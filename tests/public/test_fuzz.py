@@ -318,7 +318,7 @@ def compute_in_batches(predictions: Any, references: Any, **options: Any) -> Any
 
 
 def as_cell(value: Any) -> Any:
-    """A value of a flat column, in which text of a number is this number."""
+    """A value of a flat column or a mapping, in which text of a number is this number."""
     return int(value) if value == "1" else value
 
 
@@ -349,7 +349,7 @@ def check(folder: Path, case: Case) -> bool:
         for option, value in options.items()
     }
     found = outcome(compute_in_batches if name == "batches" else METRIC.compute, inputs)
-    if name == "as_rows":
+    if name in ("as_rows", "as_mappings"):
         queries = [[Document(*map(as_cell, document)) for document in row] for row in queries]
     without_ids = name == "batches" and options.get("ties") == "docid"
     awaited = REJECTED if without_ids else expected(queries, {**DEFAULTS, **options})
