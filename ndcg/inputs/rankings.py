@@ -24,10 +24,8 @@ from .columns import (
     taken,
     unless_all,
 )
+from .fields import or_another
 from .ids import PROBE, as_list
-
-# What a warning says to do if no document was both retrieved and judged.
-SAME_IDS = "check that both sides have the same ids"
 
 
 class Rankings(NamedTuple):
@@ -245,8 +243,10 @@ class Rankings(NamedTuple):
             return np.asarray(self.offsets[1:] == self.offsets[:-1])
         return np.asarray(self.sums(self.judged | self.retrieved) == 0)
 
-    def matched(self, exclude_from: str) -> "Rankings":
+    def matched(self, exclude_from: str, other_fields: Sequence[str]) -> "Rankings":
         """Return the same rankings, with `unmatched`.
+
+        other_fields: those of both sides that may have the ids of documents instead.
 
         In lists and mappings by ids, this is known only if a query has both retrieved and judged
         documents. In flat columns, there may be no such query because the ids of queries differ.
@@ -274,7 +274,8 @@ class Rankings(NamedTuple):
         first_judged = self._place_of(int(judged.argmax()))
         problem = "no document was both retrieved and judged"
         both = f"first retrieved: {first_retrieved}; first judged: {first_judged}"
-        return self._replace(unmatched=f"{problem}; {both}; {SAME_IDS}")
+        hint = f"check that both sides have the same ids{or_another('document', other_fields)}"
+        return self._replace(unmatched=f"{problem}; {both}; {hint}")
 
     def _if_all_are_excluded(self, counts: NDArray[np.int64], exclude_from: str) -> str:
         """Return the warning that all judged documents are excluded; empty if some are left.

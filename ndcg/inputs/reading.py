@@ -39,7 +39,6 @@ from .fields import (
     fields_to_write,
     names_of_side,
     one_error,
-    or_another,
     plain_name,
     plain_names,
     refuse_unused_fields,
@@ -50,7 +49,7 @@ from .frame import frame_of_data
 from .ids import id_column
 from .joins import join_by_id, join_lists, join_rows, refuse_open_ties
 from .no_rankings import counted_ranks
-from .rankings import SAME_IDS, Rankings, to_arrow
+from .rankings import Rankings, to_arrow
 from .sides import read_side, read_usual
 from .sources import (
     ARROW,
@@ -330,11 +329,9 @@ def align(
     except InvalidRankingError as error:
         raise _in_user_terms(error, rankings, first_query) from None
     if rankings.place is not None:
-        rankings = rankings.matched(exclude_from)
+        rankings = rankings.matched(exclude_from, _other_fields(run, inputs.references))
         if rankings.unmatched:
-            hint = f"{SAME_IDS}{_other_documents(run, inputs.references)}"
-            unmatched = rankings.unmatched.replace(SAME_IDS, hint)
-            sentence = next(respelled_ids(rankings), unmatched)
+            sentence = next(respelled_ids(rankings), rankings.unmatched)
             rankings = rankings._replace(unmatched=sentence)
         doubts += doubts_about_ids(rankings, run)
     has_ranks = getattr(run, "has_ranks", False)
@@ -347,10 +344,10 @@ def align(
     return rankings
 
 
-def _other_documents(run: Any, qrels: Any) -> str:
-    """Return what a warning says about fields that both sides have beside the document."""
-    others = [name for name in getattr(run, "others", ()) if name in getattr(qrels, "others", ())]
-    return or_another("document", others)
+def _other_fields(run: Any, qrels: Any) -> list[str]:
+    """Return the fields of both sides that are not read."""
+    others = getattr(qrels, "others", ())
+    return [name for name in getattr(run, "others", ()) if name in others]
 
 
 def _ids_of_documents(inputs: Inputs) -> Iterator[Any]:
