@@ -190,17 +190,25 @@ def _with_prefix(query: Query, prefix: str) -> Query:
     )
 
 
-def _read_answer(returned: Any, *, is_batch: bool) -> Answer:
-    """Read a number, also from an array of one, or of two copies of a query in a batch."""
-    value = returned
+def _value_in(returned: Any, *, is_batch: bool) -> Any:
+    """Return the value in an array of one, or of two copies of a query in a batch.
+
+    Anything else is returned as it is.
+    """
+    values = returned
+    if is_batch and isinstance(returned, Mapping):
+        values = list(returned.values())
     with suppress(Exception):  # whatever its library raises, it is not an array of numbers
-        values = returned
-        if is_batch and isinstance(returned, Mapping):
-            values = list(returned.values())
         numbers: Any = np.ma.asanyarray(converted(values)).reshape(-1).tolist()
-        if len(numbers) <= 1 + is_batch:
-            # Two that differ are an error here.
-            (value,) = {str(number): number for number in numbers}.values()
+        # As text, nan is the same as nan.
+        if len(numbers) <= 1 + is_batch and len(set(map(str, numbers))) == 1:
+            return numbers[0]
+    return returned
+
+
+def _read_answer(returned: Any, *, is_batch: bool) -> Answer:
+    """Read a number, or say why it is none."""
+    value = _value_in(returned, is_batch=is_batch)
     if value is None:
         return Answer(math.nan, "returns None")
     number = None
