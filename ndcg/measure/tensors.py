@@ -3,13 +3,12 @@
 Only the highest scores and gains of a query are sought, with no loop over queries, and added in
 float64: values equal NumPy's to about 1e-15, not to the last bit.
 
-For invalid values the result is None, and `measure_queries` raises its error. To tell, a block of
-queries reads a few numbers from the device, once; nothing else waits for it.
+Invalid values are left to `measure_queries`, which raises its error. To tell, a block of queries
+reads a few numbers from the device, once; nothing else waits for it.
 """
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -27,7 +26,11 @@ TENSOR_PADDING = 1 << 18  # padding documents that are worth accepting for one b
 
 
 class UndecidedError(Exception):
-    """Only `measure_queries` can tell the values, or what is wrong."""
+    """Only `measure_queries` can tell the values, or what is wrong.
+
+    A value is invalid, a sum may overflow, integer scores are too large for float64, a gain is no
+    function of tensors, or there are no documents.
+    """
 
 
 def measure_tensors(
@@ -39,22 +42,22 @@ def measure_tensors(
     retrieved: "Tensor | None" = None,
     measures: Sequence[str] = ("nDCG",),
     **options: Any,
-) -> "dict[str, Tensor] | None":
+) -> "dict[str, Tensor]":
     """Return the values of every query at every cutoff, by measure as ``(cutoffs, queries)``.
 
     The values are float64. The arguments are as in `measure_queries`, but tensors on one device,
     except for the offsets. The gain may be a function of tensors; the discount is computed by
     NumPy.
 
-    None means that only `measure_queries` can tell: a value is invalid, a sum may overflow, integer
-    scores are too large for float64, a gain is no function of tensors, or there are no documents.
+    Raises:
+        UndecidedError: only `measure_queries` can tell.
     """
     import torch
 
     if not score.numel():
-        return None
+        raise UndecidedError
     if score.dtype == torch.int64 and ((score > 2**53) | (score < -(2**53))).any():
-        return None
+        raise UndecidedError
     if offsets is None:
         queries, longest = score.shape
     else:
@@ -67,13 +70,12 @@ def measure_tensors(
     within = (torch.arange(len(weight), device=score.device)[:, None] < cutoffs).double()
     weights = {"CG": within, "DCG": within * weight[:, None]}
     values = {measure: weight.new_empty(len(cutoffs), queries) for measure in measures}
-    with torch.no_grad(), suppress(UndecidedError):
+    with torch.no_grad():
         for rows, block in _blocks(relevance, score, judged, retrieved, offsets=offsets):
             block_values = _measured(block, definition, weights)
             for measure in measures:
                 values[measure][:, rows] = block_values[measure]
-        return values
-    return None
+    return values
 
 
 class _Rankings(NamedTuple):

@@ -153,8 +153,6 @@ def _measured(rankings: Placed, options: Options) -> dict[str, NDArray[np.float6
     measured = measure_tensors(
         relevance, score, offsets, judged=kept, retrieved=kept, **options.scoring
     )
-    if measured is None:
-        raise UndecidedError
     values = torch.stack([measured[measure][row] for _, measure, row in options.results])
     if options.missing != "empty":
         ranked = rankings.ranked()

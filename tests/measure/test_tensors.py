@@ -14,7 +14,7 @@ from ndcg.measure.scoring import InvalidRankingError, measure_queries
 torch = pytest.importorskip("torch")
 
 from ndcg.measure import tensors  # noqa: E402
-from ndcg.measure.tensors import measure_tensors  # noqa: E402
+from ndcg.measure.tensors import UndecidedError, measure_tensors  # noqa: E402
 
 SCORES = ("float64", "float32", "float16", "bfloat16", "int64", "int32")
 RELEVANCES = (*SCORES, "int8", "uint8", "bool")
@@ -201,7 +201,8 @@ def test_what_arrays_reject_has_no_values(
         "relevance": torch.tensor([[0.0, 1, 0], relevance], dtype=torch.float64),
         "score": torch.tensor([[3.0, 2, 1], score]),
     }
-    assert measure_tensors(**sides, **options) is None
+    with pytest.raises(UndecidedError):
+        measure_tensors(**sides, **options)
     with pytest.raises(InvalidRankingError) as caught:
         of_arrays(sides, **options)
     assert caught.value.query == 1
@@ -209,8 +210,9 @@ def test_what_arrays_reject_has_no_values(
 
 def test_what_only_arrays_can_compute_has_no_values() -> None:
     relevance, score = torch.tensor([[1, 0, 2]]), torch.tensor([[2**53 + 1, 2**53, 0]])
-    assert measure_tensors(relevance, score) is None
-    assert measure_tensors(relevance[:, :0], score[:, :0]) is None
+    for documents in (3, 0):
+        with pytest.raises(UndecidedError):
+            measure_tensors(relevance[:, :documents], score[:, :documents])
 
     def of_numpy(labels: Any) -> np.ndarray:
         return np.asarray(labels) + 1.0
@@ -230,7 +232,8 @@ def test_what_only_arrays_can_compute_has_no_values() -> None:
         lambda labels: labels[:1],
         lambda labels: labels * 1j,
     ):
-        assert measure_tensors(relevance, score.float(), gain=gain) is None
+        with pytest.raises(UndecidedError):
+            measure_tensors(relevance, score.float(), gain=gain)
     assert calls == [1]  # a loop is noticed with the first document
 
 
