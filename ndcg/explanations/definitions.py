@@ -202,16 +202,15 @@ PRECISIONS = {
 
 def _slip_of_option() -> dict[tuple[str, str], str]:
     """Return the slips that are the value of an option, or an order or a precision here."""
-    of_options = {
-        (option, str(value)): slip.name
-        for slip in SLIPS
-        if slip.is_option
-        for option, value in slip.both.options.items()
-    }
-    of_precisions = {
-        ("score_dtype", name): slip.name for name, slip in PRECISIONS.items() if slip != NO_SLIP
-    }
-    return {("ties", "ascending"): ASCENDING_TIES.name, **of_options, **of_precisions}
+    names = {("ties", "ascending"): ASCENDING_TIES.name}
+    for slip in SLIPS:
+        if slip.is_option:
+            for option, value in slip.both.options.items():
+                names[option, str(value)] = slip.name
+    for name, precision in PRECISIONS.items():
+        if precision != NO_SLIP:
+            names["score_dtype", name] = precision.name
+    return names
 
 
 SLIP_OF_OPTION = _slip_of_option()
@@ -223,7 +222,6 @@ NOT_ASKED = (
     slip_named("negative relevance removed"),  # no ranking has a negative relevance
 )
 OTHER_SLIPS = [slip for slip in NOT_OPTIONS if slip not in NOT_ASKED]
-ONE_SLIP = [(slip,) for slip in OTHER_SLIPS]
 
 GRID: list[dict[str, Any]] = [
     {"gain": gain, "discount": discount, "ideal": ideal, "judged_only": judged_only}
@@ -242,17 +240,21 @@ MOST_USUAL_OPTIONS = [
 @cache
 def usual_definitions() -> list[Definition]:
     """Return combinations of options, and every slip on the options of every convention."""
-    with_a_slip = product(ONE_SLIP, OPTIONS_OF_CONVENTIONS)
-    return [*map(Definition, GRID), *(Definition(options, slips) for slips, options in with_a_slip)]
+    definitions = list(map(Definition, GRID))
+    for slip, options in product(OTHER_SLIPS, OPTIONS_OF_CONVENTIONS):
+        definitions.append(Definition(options, (slip,)))
+    return definitions
 
 
 @cache
 def rare_definitions() -> list[Definition]:
     """Return every slip on one change of a convention, and two slips at once."""
-    with_a_slip = product(OPTIONS_WITH_A_CHANGE, ONE_SLIP)
-    with_two = product(combinations(OTHER_SLIPS, 2), MOST_USUAL_OPTIONS)
-    definitions = list(starmap(Definition, with_a_slip))
-    return [*definitions, *(Definition(options, pair) for pair, options in with_two)]
+    definitions = []
+    for options, slip in product(OPTIONS_WITH_A_CHANGE, OTHER_SLIPS):
+        definitions.append(Definition(options, (slip,)))
+    for pair, options in product(combinations(OTHER_SLIPS, 2), MOST_USUAL_OPTIONS):
+        definitions.append(Definition(options, pair))
+    return definitions
 
 
 # Comparison
