@@ -111,8 +111,8 @@ class Asker:
         counted = int(np.count_nonzero(np.isfinite(values)))
         expected = np.nansum(values) / (2 if is_sum else max(1, counted))
         answer = self._ask(self.form.of(*queries), k, {}).value
-        # Each of the answers may be rounded; one that is nan differs from nothing.
-        if not abs(answer - expected) > 3 * tolerance:
+        # Each of the answers may be rounded.
+        if math.isnan(answer) or abs(answer - expected) <= 3 * tolerance:
             return ""
         single = ", ".join(map(number_text, values.tolist()))
         return (

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import compress, product
-from operator import attrgetter, itemgetter
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,7 +30,7 @@ from .slips import slip_named
 
 LEAST_AGREEING = 0.2  # the share of the answers that some convention gives if arguments are right
 NEAREST_SHOWN = 5  # conventions in the table
-CONVENTION_ITSELF = Match("")[1:]  # no slips, and a factor of 1
+CONVENTION_ITSELF = ((), 1.0)  # no slips, and a factor of 1
 # Libraries that order ties of longer lists in no fixed way.
 WITHOUT_ORDER = ("ranx", "ranx_burges", "allrank")
 # The values of options that are not words.
@@ -185,7 +185,7 @@ class Check(Readable):
             yield f"The function computes the nDCG of {agreed}: {agree}."
         elif agreed:
             yield f"Its scores agree with the nDCG of {agreed}, but do not show what it computes."
-        if self.wanted not in ("", *self._agreed):
+        if self.wanted and self.wanted not in self._agreed:
             yield f"It does not compute the nDCG of {self.wanted}: {self._count(self.wanted)}."
         if not self.matches:
             yield "No convention and no known slip explains it."
@@ -423,7 +423,9 @@ def _signature(result: Check, answers: Answers) -> str:
     """Return the options of the first convention that agrees, as far as the answers show them."""
     convention = result.conventions[0]
     usual = usual_options(convention)
-    rows = answers.plain | (result.unordered == 0)
+    rows = answers.plain
+    if not result.unordered:
+        rows = np.ones_like(rows)
 
     def changes_nothing(name: str, value: Any) -> bool:
         scores = answers.queries.scores({**_options(convention), name: value})
@@ -467,11 +469,16 @@ def _smallest_example(
 
 def _simpler(query: Query, shows: Shows) -> Iterator[Query]:
     """Yield simpler rankings that arguments can show."""
-    # Some document stays judged, or relevant if there must be a relevant one.
-    needed = attrgetter("qrels" if shows.several else "relevant")
     for simpler in _changed(query, shows):
-        if simpler != query and bool(needed(simpler)) == bool(needed(query)):
+        if simpler != query and _keeps_judgments(simpler, query, shows):
             yield simpler
+
+
+def _keeps_judgments(simpler: Query, query: Query, shows: Shows) -> bool:
+    """Return whether some document stays judged, or relevant if there must be a relevant one."""
+    if shows.several:
+        return bool(simpler.qrels) == bool(query.qrels)
+    return bool(simpler.relevant)
 
 
 def _changed(query: Query, shows: Shows) -> Iterator[Query]:

@@ -207,9 +207,9 @@ class _Columns:
 
     def leave_one(self) -> None:
         """Leave a single document on one side, two times of three."""
-        sides = self.turn % 3
-        if sides:
-            (self.retrieved, self.judged)[sides % 2][:] = False
+        if self.turn % 3:
+            side = self.judged if self.turn % 3 == 1 else self.retrieved
+            side[:] = False
             single = self.rng.integers(self.size)
             self.judged[single] = self.retrieved[single] = True
             self.relevance[single] = max(self.relevance[single], 1)
