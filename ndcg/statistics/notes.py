@@ -75,11 +75,10 @@ def left_out_notes(columns: PerQuery, options: Options) -> Iterator[str]:
 
 def missing_notes(columns: PerQuery, options: Options) -> Iterator[str]:
     """Yield sentences on missing queries that count in the mean, and on ones with few documents."""
-    counted = columns["missing"] & (options.missing != "skip")
-    missing = int(np.count_nonzero(counted))
-    if missing:
+    missing = int(np.count_nonzero(columns["missing"]))
+    if missing and options.missing != "skip":
         yield Message(f"{sentence_on_missing(missing, len(columns['ideal']))}.")
-    deepest = max(filter(None, options.cutoffs), default=0)
+    deepest = max((k for k in options.cutoffs if k is not None), default=0)
     # A short list with all judged documents, as of a reranker, cannot usefully be longer.
     incomplete = ~columns["missing"] & (columns["judged"] > columns["retrieved and judged"])
     few = np.count_nonzero(incomplete & (columns["retrieved"] < deepest))
@@ -142,10 +141,11 @@ def first_slices(slices: Mapping[Value, Any]) -> Iterator[str]:
 
 def least_p_values(pairs: Sequence[Pair], testing: Testing) -> list[float]:
     """Return the lowest corrected p-value that a pair could have with its differing queries."""
-    permutations = np.array([pair.permutations for pair in pairs])
-    # A two-sided test also counts the permutation with all signs turned.
-    as_extreme = np.where([pair.exact for pair in pairs], testing.sides, 1)
-    least = np.minimum(1, as_extreme / permutations).tolist()
+    least = []
+    for pair in pairs:
+        # A two-sided test also counts the permutation with all signs turned.
+        as_extreme = testing.sides if pair.exact else 1
+        least.append(min(1, as_extreme / pair.permutations))
     return list(map(float, testing.holm(pairs, least)))
 
 
