@@ -248,13 +248,15 @@ def offer_of(problem: Any) -> Offer | None:
 def roles_of(paths: Iterable[Path], chosen: Words) -> dict[str, str]:
     """Return the roles of files, as they are chosen or as they can be read."""
     can_be = {path.name: possible_roles(str(path)) for path in paths}
+    roles = dict.fromkeys(can_be, "run")
     judgments = chosen.get("judgments", "")
     # nothing is chosen, or a file that was removed
     if judgments not in can_be:
         judgments = _judgments_among(can_be)
-    # any two columns can be groups, which say nothing without judgments
-    certain = (["batch"], ["groups"]) if judgments else (["batch"],)
-    roles = {name: can[0] if can in certain else "run" for name, can in can_be.items()}
+    for name, possible in can_be.items():
+        # any two columns can be groups, which say nothing without judgments
+        if possible == ["batch"] or (possible == ["groups"] and judgments):
+            roles[name] = possible[0]
     if judgments:
         roles[judgments] = "batch" if "batch" in can_be[judgments] else "judgments"
     if chosen.get("groups") in can_be:
