@@ -39,6 +39,7 @@ SCORE_AT_CUTOFF = re.compile(r"(?:^|,)\s*([-+.\de]+%?)\s*@([1-9]\d*)\s*(?=,|$)")
 SEVERAL = re.compile(rf"\n|^\s*{NDCG.pattern}", re.IGNORECASE)  # in text
 QUERY_NAMES = tuple(chain.from_iterable(QUERY_OF_LISTS))
 _Cutoff = tuple[int | None, ...]  # a score's; empty if unknown
+_ByCutoff = dict[_Cutoff, dict[Any, Any]]  # values by query, or the mean
 
 
 class _Number(NamedTuple):
@@ -257,26 +258,35 @@ def _reported(content: Any, k: Any) -> Reported:
     """Read a score, means by the names of measures, or values by query or in their order."""
     if isinstance(content, bytes):
         content = read_cells(content)
-    if isinstance(content, Iterator):
-        lines = list(content)
-        logged = list(filter(None, (LOGGED.search(line.text) for line in lines)))
-        if logged:
-            return _at_cutoff([_Row.of(match["value"], match["name"]) for match in logged], k)
-        if max((len(line.cells) for line in lines), default=0) > 1:
-            return _at_cutoff(_rows_of_lines(lines), k)
-        content = list(chain.from_iterable(line.cells for line in lines))
     if isinstance(content, pa.Table):
         content = content.to_pylist()
+    if isinstance(content, Iterator):
+        return _in_lines(list(content), k)
     if isinstance(content, Mapping):
         return _at_cutoff(_rows_of_mapping(content), k)
-    if not isinstance(content, (list, tuple)) and getattr(content, "ndim", 0) != 1:
-        return Reported({(): content}, k)
-    if not all(isinstance(value, Mapping) for value in content):
-        return ReportedValues({}, k, list(map(_known, content)))
-    if isinstance(content, tuple):
+    if isinstance(content, (list, tuple)) or getattr(content, "ndim", 0) == 1:
+        return _in_list(content, k)
+    return Reported({(): content}, k)
+
+
+def _in_lines(lines: Sequence[Line], k: Any) -> Reported:
+    """Read means in a log, a table with or without a header, or a value in every line."""
+    logged = list(filter(None, (LOGGED.search(line.text) for line in lines)))
+    if logged:
+        return _at_cutoff([_Row.of(match["value"], match["name"]) for match in logged], k)
+    if any(len(line.cells) > 1 for line in lines):
+        return _at_cutoff(_rows_of_lines(lines), k)
+    return _in_list(list(chain.from_iterable(line.cells for line in lines)), k)
+
+
+def _in_list(values: Iterable[Any], k: Any) -> Reported:
+    """Read the values of queries in their order, rows of a table, or the means of BEIR."""
+    if not all(isinstance(value, Mapping) for value in values):
+        return ReportedValues({}, k, list(map(_known, values)))
+    if isinstance(values, tuple):
         # BEIR returns the means of nDCG, MAP, recall and precision.
-        return _at_cutoff(_rows_of_mappings(content), k)
-    return _at_cutoff(_rows_of_records(content), k)
+        return _at_cutoff(_rows_of_mappings(values), k)
+    return _at_cutoff(_rows_of_records(values), k)
 
 
 def _known(value: Any) -> Any:
@@ -284,11 +294,14 @@ def _known(value: Any) -> Any:
     return None if str(value).lower() in WITHOUT_VALUE else value
 
 
+# The nDCG at a cutoff
+
+
 def _at_cutoff(rows: Iterable[_Row], k: Any) -> Reported:
     """Return the values of queries at k, or else the means at k; without k, all means."""
     rows = list(rows)
-    by_query: dict[_Cutoff, dict[Any, Any]] = {}
-    means: dict[_Cutoff, dict[Any, Any]] = {}
+    by_query: _ByCutoff = {}
+    means: _ByCutoff = {}
     for query, measure, value in _ndcgs(rows, result_name("nDCG", k)):
         cutoff = _cutoff_of(measure)
         if query in ALL_QUERIES:
@@ -299,21 +312,26 @@ def _at_cutoff(rows: Iterable[_Row], k: Any) -> Reported:
     wanted: _Cutoff = (k,)
     if k is None and len(by_query) < 2:
         wanted = next(iter(known), wanted)
-    missing = f", not {result_name('nDCG', *wanted)}"
-    if not known:
-        others = dict.fromkeys(str(row.measure or row.query) for row in rows)
-        there = brief(others, " and ") or "no value of a query"
-        raise InputError(f"holds {there}{missing}; give {{query: value}}")
     if wanted not in known:
-        names = [result_name("nDCG", *cutoff) for cutoff in known]
-        (other,) = next(iter(known))
-        hint = mark("cutoff of nDCG", other, said=f"k={other}")
-        raise InputError(f"holds {brief(names, ' and ')}{missing}; choose {hint}")
+        raise _missing_cutoff(wanted, known, rows)
     if by_query:
         return ReportedValues({}, wanted[0], by_query[wanted])
     if k is not None:
         means = {wanted: means[wanted]}
     return Reported({cutoff: mean["the mean"] for cutoff, mean in means.items()}, wanted[0])
+
+
+def _missing_cutoff(wanted: _Cutoff, known: _ByCutoff, rows: Sequence[_Row]) -> InputError:
+    """Return the error for an nDCG at a cutoff that is not among those that are known."""
+    missing = f", not {result_name('nDCG', *wanted)}"
+    if not known:
+        others = dict.fromkeys(str(row.measure or row.query) for row in rows)
+        there = brief(others, " and ") or "no value of a query"
+        return InputError(f"holds {there}{missing}; give {{query: value}}")
+    names = [result_name("nDCG", *cutoff) for cutoff in known]
+    (other,) = next(iter(known))
+    hint = mark("cutoff of nDCG", other, said=f"k={other}")
+    return InputError(f"holds {brief(names, ' and ')}{missing}; choose {hint}")
 
 
 def _ndcgs(rows: Sequence[_Row], name: str) -> Sequence[_Row]:
@@ -324,6 +342,7 @@ def _ndcgs(rows: Sequence[_Row], name: str) -> Sequence[_Row]:
 
 
 def _add(values: dict[Any, Any], query: Any, value: Any) -> None:
+    """Add a value, which must be the same if a query has it twice."""
     value = _known(value)
     first = values.setdefault(query, value)
     if repr(first) != repr(value) and _decimal(first) != _decimal(value):
@@ -346,6 +365,9 @@ def _is_ndcg(name: Any) -> bool:
     return bool(_cutoff_of(name))
 
 
+# Rows of lines, mappings and tables
+
+
 def _rows_of_lines(lines: Sequence[Line]) -> Iterable[_Row]:
     """Return the values in lines of a table, or in those of trec_eval and ir_measures."""
     header = lines[0].cells
@@ -363,6 +385,7 @@ def _rows_of_lines(lines: Sequence[Line]) -> Iterable[_Row]:
 
 
 def _rows_of_mapping(content: Mapping[Any, Any]) -> Iterable[_Row]:
+    """Return the values in a saved report, a result of MTEB or Elasticsearch, or by name."""
     columns = content.get("queries")
     if isinstance(columns, Mapping):
         # a saved report
