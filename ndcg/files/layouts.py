@@ -294,12 +294,8 @@ def layout_of(line: bytes, rows: bytes, path: str, request: ReadRequest) -> Layo
     if request.format in (None, "letor") and is_row_of_letor(line, kind):
         return LETOR[kind]
     cells = cells_of_trec(line)
-    has_commas = len(cells) > 1 and all(cell.endswith(b",") for cell in cells[:-1])
     trec = next((layout for layout in standard if layout.fits(cells)), standard[0])
-    if request.format == "trec":
-        return trec
-    # A number where the value belongs tells TREC; pairs of ids have none.
-    if request.format is None and kind != "exclude" and trec.is_row(cells) and not has_commas:
+    if request.format == "trec" or _tells_trec(cells, trec, request):
         return trec
     header = line.decode("utf-8", "replace")
     if LINE_OF_EXCEL.fullmatch(header.strip()):
@@ -309,9 +305,22 @@ def layout_of(line: bytes, rows: bytes, path: str, request: ReadRequest) -> Layo
     # A header such as "Query Text,Doc ID,..." may have as many words as a line of TREC.
     has_names = len(names) > 1 or not trec.fits(cells)
     is_said = has_names and _is_said_to_have_names(path, request.format)
-    if is_said or has_commas or are_names_of_fields(names):
+    if is_said or _have_commas(cells) or are_names_of_fields(names):
         return _named_layout(names, rows, delimiter, request)
     return trec
+
+
+def _tells_trec(cells: Sequence[bytes], trec: Trec, request: ReadRequest) -> bool:
+    """Return whether a first line is a row of TREC: it has a number where the value belongs."""
+    # The other formats have names in the first line, and pairs of ids have no number.
+    if request.format is not None or trec.kind == "exclude":
+        return False
+    return trec.is_row(cells) and not _have_commas(cells)
+
+
+def _have_commas(cells: Sequence[bytes]) -> bool:
+    """Return whether there is a comma before every space of a line, as in "q1, d1, 0.5"."""
+    return len(cells) > 1 and all(cell.endswith(b",") for cell in cells[:-1])
 
 
 def _is_said_to_have_names(path: str, given: str | None) -> bool:
