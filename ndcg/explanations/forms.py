@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from importlib import import_module
 from itertools import cycle, permutations, product
+from types import NoneType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -353,7 +354,7 @@ def accepted_arguments(
     if needed > 2 or is_letter:
         yield needed_names[:-1], needed - 1
         yield needed_names, None
-    elif len(others) > 2 and (others[2].default is None or type(others[2].default) is int):
+    elif len(others) > 2 and type(others[2].default) in (int, NoneType):
         # The third argument may be the cutoff.
         yield needed_names, 2
         yield needed_names, None
