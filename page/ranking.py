@@ -251,19 +251,27 @@ def ranking_of(rows: Sequence[Row], options: Options) -> Ranking:
         name = cell or f"document {line}"
         if name in documents:
             raise ValueError(f"document {name!r} is listed twice; name each once")
-        read = _relevance(relevance, line, labels)
+        read: float | str | None
+        if labels is None:
+            read = _relevance(relevance, line, name, options)
+        else:
+            read = _label(relevance, line, labels)
         documents[name] = Document(name, read, _number(score, "score", line))
-        may_be_negative = labels is not None or options["negative_relevance"] != "raise"
-        if not may_be_negative and isinstance(read, float) and read < 0:
-            problem = f"row {line} ({name}): relevance {short(read)} is negative"
-            clip = tables.mark("negative_relevance", "clip")
-            raise tables.InputError(f"{problem}; {clip} counts it as 0")
     return Ranking(tuple(documents.values()), options)
 
 
-def _relevance(cell: str, line: int, labels: Any) -> float | str | None:
-    if labels is None or not cell:
-        return _number(cell, "relevance", line)
+def _relevance(cell: str, line: int, name: str, options: Options) -> float | None:
+    relevance = _number(cell, "relevance", line)
+    if relevance is not None and relevance < 0 and options["negative_relevance"] == "raise":
+        problem = f"row {line} ({name}): relevance {short(relevance)} is negative"
+        clip = tables.mark("negative_relevance", "clip")
+        raise tables.InputError(f"{problem}; {clip} counts it as 0")
+    return relevance
+
+
+def _label(cell: str, line: int, labels: Any) -> float | str | None:
+    if not cell:
+        return None
     label: float | str = tables.label_of(cell)
     if label not in dict(labels.gains):
         raise ValueError(f"row {line}: {cell[:40]!r} {labels.unknown(label)}")
