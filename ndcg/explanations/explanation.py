@@ -9,6 +9,7 @@ which choice is changed first.
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import combinations, compress
@@ -22,7 +23,7 @@ from ..inputs.documents import has_ids
 from ..inputs.rankings import Rankings
 from ..inputs.reading import Inputs, read, user_terms
 from ..measure.conventions import CHOICES, CONVENTIONS, empty_text
-from ..measure.messages import InputError, Message, brief, mark, marked, shown, within
+from ..measure.messages import InputError, Message, brief, in_place, mark, marked, shown
 from ..measure.options import AGGREGATION_OPTIONS, ExplainOptions, Options, choice, result_name
 from ..measure.ties import Floats
 from ..scores.doubts import as_note, doubts_about
@@ -189,8 +190,7 @@ class Explanation(Readable):
         names = ", ".join(fit.definition for fit in answer.fits)
         by_chance = f"{answer.by_chance:,.2f}"
         if answer.kind == "conventions":
-            gives = "gives" if len(answer.fits) == 1 else "give"
-            yield f"{names} {gives} {self.reported}."
+            yield f"{names} {_verb('give', len(answer.fits))} {self.reported}."
         elif answer.kind == "cause":
             yield from self._ways(answer, "gives")
             yield f"Chance alone gives {by_chance} settings with so few changes."
@@ -201,7 +201,7 @@ class Explanation(Readable):
         elif answer.fits:
             fits = "1 setting fits" if answer.settings == 1 else f"{answer.settings:,} settings fit"
             if self.matches:
-                fits = f"{names} fits" if len(self.matches) == 1 else f"{names} fit"
+                fits = f"{names} {_verb('fit', len(self.matches))}"
             told = f"It cannot be told what gives {self.reported}"
             yield f"{told}: {fits}, and chance alone gives {by_chance}."
             yield DECIDE
@@ -253,6 +253,11 @@ class Explanation(Readable):
             label += f"; line: your score, {self.got:g}; filled: the same to its digits"
         axes.set_xlabel(label)
         return figure
+
+
+def _verb(verb: str, subjects: int) -> str:
+    """Return a verb in the singular or in the plural."""
+    return f"{verb}s" if subjects == 1 else verb
 
 
 def explain(
@@ -343,7 +348,7 @@ def explained(
     scores, errors, values = _scores_of_conventions(scorer, k)
     for name in pair:
         if name in errors:
-            raise within(InputError(f"{marked(errors[name])}"), "between", f"{name} has no score")
+            raise InputError(marked(errors[name]), "between", f"{name} has no score")
     first = next(iter(values))
     start = scorer.options_of(first)
     measure = result_name("nDCG", scorer.k)
@@ -351,32 +356,45 @@ def explained(
     cause = None
     if reported is not None:
         explanation, cause = _with_answer(explanation, scorer, reported, start, values)
-    slip = ""
     if pair:
-        first, second = pair
-        start, end = map(scorer.options_of, pair)
-    elif cause is not None:
-        slip = cause.slip
-        second = str(cause.combination)
-        if slip:
-            second += " with a slip"
-        end = scorer.options_of(cause.combination.convention, **cause.combination.changed)
-    else:
+        return _between_conventions(explanation, scorer, *pair)
+    if cause is not None:
+        return _up_to_cause(explanation, scorer, first, cause)
+    return explanation
+
+
+def _between_conventions(
+    explanation: Explanation, scorer: "Scorer", first: str, second: str
+) -> Explanation:
+    """Return an explanation with the choices in which two conventions differ."""
+    if first == second:
         return explanation
-    if second == first:
-        return explanation
-    try:
-        choices = scorer.choices(start, end, slip)
-    except ValueError as error:
-        # A mixture of their options has no score, such as ties by id among scores in 32 bits.
-        if not pair:
-            return explanation
-        raise within(
-            error, "between", f"some options of {first} with others of {second} have no score"
-        ) from None
-    if pair and not explanation.matches:
+    start, end = scorer.options_of(first), scorer.options_of(second)
+    # Such as ties by id among scores in 32 bits.
+    mixture = f"some options of {first} with others of {second} have no score"
+    with in_place("between", mixture):
+        choices = scorer.choices(start, end)
+    if not explanation.matches:
         explanation = replace(explanation, signature=scorer.signature(end))
     return replace(explanation, between=(first, second), choices=choices)
+
+
+def _up_to_cause(
+    explanation: Explanation, scorer: "Scorer", first: str, cause: Cause
+) -> Explanation:
+    """Return an explanation with the choices in which a convention differs from a cause."""
+    second = str(cause.combination)
+    if cause.slip:
+        second += " with a slip"
+    if second == first:
+        return explanation
+    start = scorer.options_of(first)
+    end = scorer.options_of(cause.combination.convention, **cause.combination.changed)
+    # A mixture of their options may have no score, which is no error here.
+    with suppress(ValueError):
+        choices = scorer.choices(start, end, cause.slip)
+        return replace(explanation, between=(first, second), choices=choices)
+    return explanation
 
 
 def _scores_of_conventions(
