@@ -301,22 +301,26 @@ def possible_calls(function: NDCGFunction, k: int | None, forms: Sequence[str]) 
     calls: list[Call] = []
     named = filter(_must_be_named, _parameters(function))
     keywords = tuple(parameter.name for parameter in named)
-    is_only_form = len(forms) == 1
-    for (names, cutoff), name_of_form in product(accepted_arguments(function, k), forms):
-        form = FORMS[name_of_form]
-        is_loaded = form.module in sys.modules
-        if not is_only_form and not (is_loaded and len(form.arguments) == len(names)):
-            continue
+    for (names, cutoff), form in product(accepted_arguments(function, k), forms):
         cutoffs = dict.fromkeys([k])
         if cutoff is None:
             # A function without a cutoff may rank whole lists.
             cutoffs = dict.fromkeys((None, k))
-        orders = permutations(range(len(form.arguments)))
+        orders = permutations(range(len(FORMS[form].arguments)))
         for order, compared_cutoff in product(orders, cutoffs):
-            call = Call(name_of_form, cutoff, order, compared_cutoff, keywords, tuple(names))
-            if is_only_form or not form.must_be_hinted or all(call.hinted):
-                calls.append(call)
+            calls.append(Call(form, cutoff, order, compared_cutoff, keywords, tuple(names)))
+    if len(forms) > 1:
+        # Nobody has said which form it is.
+        calls = list(filter(_suits_parameters, calls))
     return sorted(calls, key=lambda call: sum(call.hinted), reverse=True)
+
+
+def _suits_parameters(call: Call) -> bool:
+    """Return whether parameters are as many as arguments, and hint at them if they must."""
+    form = FORMS[call.form]
+    if form.module not in sys.modules or len(form.arguments) != len(call.names):
+        return False
+    return not form.must_be_hinted or all(call.hinted)
 
 
 def accepted_arguments(
