@@ -176,10 +176,8 @@ def _check_lists(name: str, side: Any) -> None:
     """Raise an error for anything but a list per query: the path of a file is never read here."""
     if not isinstance(side, list) or not all(isinstance(query, list) for query in side):
         raise ValueError(f"{name} must be a list of one list per query")
-    try:
+    with tables.in_place(name):
         check_size(side)
-    except ValueError as problem:
-        raise ValueError(f"{name}: {problem}") from None
 
 
 def score_run(run: str, qrels: str, options: Options, per_query: bool) -> Answer:
@@ -239,17 +237,15 @@ def read_sent(name: str, sent: Any, role: str, options: Options) -> Mappings:
     if not isinstance(sent, str):
         problem = "must be the text of a file, or a file that is uploaded"
         raise ValueError(f"{name} {problem}; got {type(sent).__name__}")
-    with TemporaryDirectory() as folder:
+    path_in_errors = tables.place_of_file("text")
+    with TemporaryDirectory() as folder, tables.in_place(name, instead_of=path_in_errors):
         path = Path(folder) / "text"
-        try:
-            content = sent.encode()
-            coded = DATA.match(sent)
-            if coded:
-                content = base64.b64decode(sent[coded.end() :])
-            path.write_bytes(content)
-            return read_upload(str(path), role, options)
-        except ValueError as problem:
-            raise tables.within(problem, name, instead_of=tables.place_of_file("text")) from None
+        content = sent.encode()
+        coded = DATA.match(sent)
+        if coded:
+            content = base64.b64decode(sent[coded.end() :])
+        path.write_bytes(content)
+        return read_upload(str(path), role, options)
 
 
 def _answer(report: Any, per_query: bool) -> Answer:
