@@ -405,17 +405,17 @@ def _padded(
     narrow = np.min_scalar_type(longest)  # faster to compare
     beyond = np.arange(longest, dtype=narrow) >= lengths.astype(narrow)[:, np.newaxis]
     relevance, score, judged, retrieved = documents
-    last = len(score) - longest
-    first = np.minimum(starts, last)
+    last_start = len(score) - longest
+    read_from = np.minimum(starts, last_start)
     # Queries that are too close to the end to be read as rows of this length.
-    late = np.flatnonzero(first < starts)
+    too_late = np.flatnonzero(read_from < starts)
 
     def padded(values: Array) -> Array:
         whole = np.ascontiguousarray(values)
         # A view in which row i has the values from i on, so that one index copies all queries.
-        shape, strides = (last + 1, longest), whole.strides * 2
-        rows: Array = np.ndarray(shape, whole.dtype, whole, strides=strides)[first]
-        for row in late:
+        shape, strides = (last_start + 1, longest), whole.strides * 2
+        rows: Array = np.ndarray(shape, whole.dtype, whole, strides=strides)[read_from]
+        for row in too_late:
             rows[row, : lengths[row]] = values[starts[row] : starts[row] + lengths[row]]
         return rows
 
@@ -443,17 +443,19 @@ def _gains_at_ranks(
     if score.dtype != np.float32:  # float32 is read twice as fast, without loss
         score = score.astype(np.float64, copy=False)
     ideal = ranked = gains[:, :0]
-    has_highest = gains
+    highest_gains = gains
     if definition.needs("nDCG", "IDCG"):
         ideal = _ideal_at_ranks(block, ranks, score, gains, lowest, definition.ideal)
         if definition.ideal in ("judged", "full"):
-            has_highest = ideal[:, :1]  # faster to read
+            highest_gains = ideal[:, :1]  # faster to read
     if definition.needs("nDCG", "DCG", "CG"):
-        ranked, highest = ranked_gains(score, gains, ranks, definition.ties)
+        ranked, highest_score = ranked_gains(score, gains, ranks, definition.ties)
     else:
-        highest = float(score.max(initial=-np.inf))
+        highest_score = float(score.max(initial=-np.inf))
     # NaN and infinity sort first, so this finds them.
-    are_finite = highest < np.inf and -np.inf < lowest <= has_highest.max(initial=0) < np.inf
+    are_finite = (
+        highest_score < np.inf and -np.inf < lowest <= highest_gains.max(initial=0) < np.inf
+    )
     if ranks and not are_finite:
         _refuse(block, score, gains, definition.gain)
     return ranked, ideal
@@ -520,8 +522,7 @@ def _gains(block: _Block, gain: Gain, negative_relevance: str) -> tuple[Floats, 
         relevance, lowest = np.maximum(relevance, 0), 0.0
     if isinstance(gain, str):
         gains = GAIN_FUNCTIONS[gain](relevance)
-        return gains, lowest if is_linear else float(gains.min(initial=0))
-    if callable(gain):
+    elif callable(gain):
         if not np.isfinite(relevance).all():
             raise block.invalid("relevance", ~np.isfinite(relevance), NOT_A_RELEVANCE)
         counted = np.broadcast_to(counted, relevance.shape)
@@ -530,7 +531,9 @@ def _gains(block: _Block, gain: Gain, negative_relevance: str) -> tuple[Floats, 
     else:
         gains = _gains_from_table(relevance, np.asarray(gain, np.float64))
         gains[~counted] = 0
-    return gains, float(gains.min(initial=0))
+    if not is_linear:
+        lowest = float(gains.min(initial=0))
+    return gains, lowest
 
 
 def _exponential(relevance: Floats) -> Floats:

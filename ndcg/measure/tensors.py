@@ -111,13 +111,13 @@ def _blocks(
     for queries in similar_lengths(lengths, TENSOR_BLOCK, TENSOR_PADDING):
         # One transfer to the device instead of three.
         places = np.stack([queries, offsets[queries], lengths[queries]])
-        row, start, length = torch.tensor(places, device=score.device)
+        query, start, length = torch.tensor(places, device=score.device)
         position = torch.arange(max(int(lengths[queries[0]]), 1), device=score.device)
         index = (start[:, None] + position).clamp_(max=len(score) - 1)
         is_there = position < length[:, None]
         is_judged = is_there & mask_of(judged, index, True)
         is_retrieved = is_there & mask_of(retrieved, index, True)
-        yield row, _block(relevance[index], score[index], is_judged, is_retrieved)
+        yield query, _block(relevance[index], score[index], is_judged, is_retrieved)
 
 
 def _block(relevance: Any, score: Any, judged: Any, retrieved: Any) -> _Rankings:

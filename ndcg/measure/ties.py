@@ -33,10 +33,10 @@ def ideal_gains(gains: Floats, ranks: int, lowest: float) -> Floats:
     if lowest >= 0 and beyond:
         # Exact for grades. The bits of floats that are not negative sort as integers in the same
         # order, and faster.
-        single = ordered.astype(np.float32, copy=False)
-        if single is ordered or (single == ordered).all():
-            single.view(np.int32).sort(axis=1)
-            return single[:, beyond:].astype(np.float64, copy=False)[:, ::-1]
+        in_32_bits = ordered.astype(np.float32, copy=False)
+        if in_32_bits is ordered or (in_32_bits == ordered).all():
+            in_32_bits.view(np.int32).sort(axis=1)
+            return in_32_bits[:, beyond:].astype(np.float64, copy=False)[:, ::-1]
     ordered.sort(axis=1)
     return ordered[:, beyond:].astype(np.float64, copy=False)[:, ::-1]
 
