@@ -38,11 +38,12 @@ class Labels(NamedTuple):
         [1.5, 1.0, 2, None, 'yes']
         """
         values = list(values)
-        known: dict[Any, Any] = {label: number_of(label) for label, _ in self.gains}
-        texts = {value for value in values if isinstance(value, str)}
-        labels = {text: label_of(text) for text in texts}
-        read = {text: known.get(label, label) for text, label in labels.items()}
-        return [read[value] if isinstance(value, str) else value for value in values]
+        number_by_label: dict[Any, Any] = {label: number_of(label) for label, _ in self.gains}
+        number_by_text: dict[str, Any] = {}
+        for text in {value for value in values if isinstance(value, str)}:
+            label = label_of(text)
+            number_by_text[text] = number_by_label.get(label, label)
+        return [number_by_text[value] if isinstance(value, str) else value for value in values]
 
     def gains_of(self, relevance: Array) -> Floats:
         """Return the gains of labels, in numbers; nan for a label without one.
