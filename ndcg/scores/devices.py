@@ -49,9 +49,9 @@ class Placed(NamedTuple):
             return retrieved.any(1)
         import torch
 
-        until = torch.cat([retrieved.new_zeros(1), retrieved]).cumsum(0)
-        until = until[torch.tensor(self.offsets, device=until.device)]
-        return until[1:] > until[:-1]
+        retrieved_before = torch.cat([retrieved.new_zeros(1), retrieved]).cumsum(0)
+        before = retrieved_before[torch.tensor(self.offsets, device=retrieved.device)]
+        return before[1:] > before[:-1]
 
 
 def accelerator_of(values: Any) -> Any:
@@ -145,6 +145,14 @@ def _without_padding(relevance: Any, kept: Any, ignore_index: float | None) -> A
     return in_both(relevance.double() != ignore_index, kept)
 
 
+def _warn_if_swapped(score: Any, relevance: Any) -> None:
+    sides = (score, relevance)
+    first_documents = (side.reshape(-1)[:COMPARED].double().cpu().numpy() for side in sides)
+    doubt = doubt_if_swapped(*first_documents)
+    if doubt:
+        warn(f"{mark('predictions')}: {doubt}")
+
+
 def _measured(rankings: Placed, options: Options) -> dict[str, NDArray[np.float64]]:
     """Return the values of queries, copied to the host."""
     import torch
@@ -159,8 +167,6 @@ def _measured(rankings: Placed, options: Options) -> dict[str, NDArray[np.float6
         if options.missing == "raise" and not ranked.all():
             raise UndecidedError
         values.masked_fill_(~ranked, np.nan)
-    first = (side.reshape(-1)[:COMPARED].double().cpu().numpy() for side in (score, relevance))
-    doubt = "" if options.is_order_given else doubt_if_swapped(*first)
-    if doubt:
-        warn(f"{mark('predictions')}: {doubt}")
+    if not options.is_order_given:
+        _warn_if_swapped(score, relevance)
     return dict(zip(options.names, values[:, order].cpu().numpy(), strict=True))
