@@ -124,20 +124,20 @@ def _documents_of(part: Rankings, index: int, query: Any, options: Options) -> p
     (gain,) = measured["CG"]
     order = _ranked(score, gain, np.flatnonzero(retrieved), options.scoring["ties"])
     first = np.arange(len(order))  # the rank of the document, from 0
-    last = np.arange(1, len(order) + 1)  # and the next rank
+    end = np.arange(1, len(order) + 1)  # and the next rank
     if options.ties == "average":
         # Documents with equal scores share the ranks of their group.
-        new = np.ones(len(order), bool)
-        new[1:] = score[order][1:] != score[order][:-1]
-        group = np.cumsum(new) - 1
-        begins = np.flatnonzero(new)
-        first = begins[group]
-        last = np.append(begins[1:], len(order))[group]
+        begins_group = np.ones(len(order), bool)
+        begins_group[1:] = score[order][1:] != score[order][:-1]
+        group = np.cumsum(begins_group) - 1
+        starts = np.flatnonzero(begins_group)
+        first = starts[group]
+        end = np.append(starts[1:], len(order))[group]
     # The mean discount of the ranks that a document shares, 0 beyond the cutoff.
     counted = min(options.cutoffs[0] or len(order), len(order))
     sums = np.append(0, np.cumsum(discounts(counted, options.log_base, options.discount)))
-    shared = sums[np.minimum(last, counted)] - sums[np.minimum(first, counted)]
-    discount = shared / (last - first)
+    shared = sums[np.minimum(end, counted)] - sums[np.minimum(first, counted)]
+    discount = shared / (end - first)
     missed = np.flatnonzero(judged & ~retrieved)
     missed = missed[np.argsort(-gain[missed], kind="stable")]
     listed = np.concatenate([order, missed])
@@ -148,7 +148,7 @@ def _documents_of(part: Rankings, index: int, query: Any, options: Options) -> p
             "document": [ids[position] for position in listed.tolist()],
             "relevance": pa.array(relevance[listed].astype(float), mask=~judged[listed]),
             "rank": pa.array([*(first + 1).tolist(), *nothing], pa.int64()),
-            "last_rank": pa.array([*last.tolist(), *nothing], pa.int64()),
+            "last_rank": pa.array([*end.tolist(), *nothing], pa.int64()),
             "gain": gain[listed],
             "discount": np.append(discount, np.zeros(len(missed))),
         }

@@ -103,18 +103,18 @@ def _warn_of_several_first_ranks(
 
     The scores, which are named, may be of another order, as those of a reranker.
     """
-    texts = {role: name for role, name in arguments.items() if isinstance(name, str)}
+    names = {role: name for role, name in arguments.items() if isinstance(name, str)}
     # Of several systems that are compared, any may have the ranks.
-    if "predictions" not in texts:
+    if "predictions" not in names:
         return
-    chosen = texts | {"score": texts["predictions"]}
+    chosen = names | {"score": names["predictions"]}
     ranks = column_of_ranks(frame.names, chosen, names_of_side("run"))
     if not ranks:
         return
     (column,) = frame.read(ranks.values())
-    read = {"query": columns["query_ids"], "score": columns["predictions"], "rank": column}
+    compared = {"query": columns["query_ids"], "score": columns["predictions"], "rank": column}
     with suppress(ValueError):  # which reading the other columns raises again
-        rows = zip(*heads_of(settled(read)).values(), strict=False)
+        rows = zip(*heads_of(settled(compared)).values(), strict=False)
         # A document that was not retrieved has neither a score nor a rank.
         retrieved = (row for row in rows if comparable(row[1:]))
         if share_first_ranks(ranks_by_query(retrieved)):

@@ -93,10 +93,10 @@ class Preview(Readable):
             counts = [f"{side.queries:,}", f"{side.documents:,}"]
             sides.append([name, side.form, *map(_cell, fields), *counts])
         names = ["rank", "document", "score", "relevance"]
-        first = []
+        documents = [names]
         for row in self.documents:
-            first.append([_cell(row[name], LACKING.get(name, "–")) for name in names])
-        return [sides, [names, *first]]
+            documents.append([_cell(row[name], LACKING.get(name, "–")) for name in names])
+        return [sides, documents]
 
     def _remarks(self) -> list[str]:
         remarks = [
@@ -207,7 +207,7 @@ def preview(
     queries = missing = retrieved = judged = documents = 0
     excluded: Sequence[int | None] = (None, None)
     relevances: tuple[float, ...] = ()
-    first: tuple[Any, list[dict[str, Any]]] | None = None
+    first_query: tuple[Any, list[dict[str, Any]]] | None = None
     for part in parts(inputs, **parsed.reading):
         counts = part.counts()
         queries += part.queries
@@ -222,14 +222,15 @@ def preview(
             relevances = (min(ends), max(ends))
         if part.excluded is not None:  # documents with ids, which are read in one part
             excluded = part.excluded.sum(axis=0).tolist()
-        if first is None and part.queries:
-            query = int(part.missing.argmin())  # the first that the run has
-            first = part.names()[query], _documents_of(part, query, inputs.predictions, parsed)
+        if first_query is None and part.queries:
+            index = int(part.missing.argmin())  # of the first that the run has
+            listed = _documents_of(part, index, inputs.predictions, parsed)
+            first_query = part.names()[index], listed
             for doubt in doubts_about(part, parsed):
                 warn_of_predictions(doubt)
-    if first is None:
+    if first_query is None:
         raise ValueError("predictions and references hold no queries; there is nothing to show")
-    query, first_documents = first
+    query, first_documents = first_query
     run = _side(inputs.predictions, ids, queries, documents)
     return Preview(
         predictions=run,

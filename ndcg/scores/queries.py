@@ -88,12 +88,12 @@ def describe_queries(
     describe: Callable[[Rankings], dict[str, Array]],
     inputs: Inputs,
     options: Options,
-    piece: int,
+    documents: int,
     notify: Notify,
 ) -> dict[str, Array]:
     """Return the columns that a function computes from rankings, with a row for every query.
 
-    It is called with pieces of about `piece` documents, and `notify` as in `counted_parts`.
+    It is called with pieces of about so many documents, and `notify` as in `counted_parts`.
     """
 
     def in_user_terms(rankings: Rankings, before: int) -> dict[str, Array]:
@@ -103,7 +103,7 @@ def describe_queries(
     described: list[dict[str, Array]] = []
     with closing(counted_parts(inputs, options, notify=notify)) as parts_of_rankings:
         for part, before in parts_of_rankings:
-            pieces = list(part.pieces(piece))
+            pieces = list(part.pieces(documents))
             starts = accumulate((rankings.queries for rankings in pieces[:-1]), initial=before)
             described += in_threads(in_user_terms, pieces, list(starts))
     return concatenated_parts(described)

@@ -92,18 +92,18 @@ def joined(queries: SparkQueries, options: Options) -> SparkQueries:
     if is_first.all() and "origin" not in rows.columns:
         return rows  # of one table, in which every row is a document
     document = np.cumsum(is_first) - 1  # the same number for all rows of a document
-    run = _row_of_each(rows, IN_RUN, document, options)
-    qrels = _row_of_each(rows, IN_QRELS, document, options)
-    excluded = np.zeros(len(run), bool)
+    row_in_run = _row_of_each(rows, IN_RUN, document, options)
+    row_in_qrels = _row_of_each(rows, IN_QRELS, document, options)
+    excluded = np.zeros(len(row_in_run), bool)
     excluded[document[origin & IN_EXCLUDE > 0]] = True
 
-    either = np.where(run < 0, qrels, run)
-    kept = (either >= 0) & in_qrels[query[is_first]]
-    chosen = rows.take(either[kept])
+    row_in_either = np.where(row_in_run < 0, row_in_qrels, row_in_run)
+    kept = (row_in_either >= 0) & in_qrels[query[is_first]]
+    chosen = rows.take(row_in_either[kept])
     columns = {
         **chosen.columns,
-        "prediction": _taken(rows.columns["prediction"], run[kept]),
-        "reference": _taken(rows.columns["reference"], qrels[kept]),
+        "prediction": _taken(rows.columns["prediction"], row_in_run[kept]),
+        "reference": _taken(rows.columns["reference"], row_in_qrels[kept]),
     }
     if excluded.any():
         columns["excluded"] = pa.array(excluded[kept])

@@ -186,13 +186,13 @@ def _with_a_row_for_each_document(frame: Any, names: Names) -> Any:
             continue
         array = _quoted(column)
         others = [_quoted(name) for name in frame.columns if name != column]
-        is_of = (
+        origin_of_row = (
             f"case when {array} is null then {IS_EMPTY_ARRAY + IS_NULL_ARRAY} "
             f"when {rank} is null then {IS_EMPTY_ARRAY} "
             f"when {rank} = 0 then {BEGINS_ARRAY} else 0 end"
         )
         rows = frame.selectExpr("*", f"posexplode_outer({array}) as ({rank}, {item})")
-        rows = rows.selectExpr(*others, rank, item, f"{is_of} as {origin}")
+        rows = rows.selectExpr(*others, rank, item, f"{origin_of_row} as {origin}")
         if are_structs:
             return rows.selectExpr(*others, f"{item}.*", rank, origin)
         values = [f"{_value_by_order(names)} as {names.value}"] if names.value else []
