@@ -79,14 +79,7 @@ class Asker:
             difference = OF_A_SET
         if not _same(first, second):
             habits[difference] = f"{first.value:.6g} and {second.value:.6g} for {text}"
-        if first.value > 1 + FLOAT32:
-            habits["returns a value above 1"] = ""
-        if first.value < -FLOAT32:
-            habits["returns a value below 0"] = ""
-        if first.problem:
-            habits[first.problem] = first.returned or text
-            if first.returned and first.problem.startswith("raises"):
-                habits[first.problem] += f" for {text}"
+        habits |= _faults_of(first, text)
         size = len({*query.run, *query.qrels})
         for habit, example in habits.items():
             self.habits.setdefault(habit, []).append((size, example))
@@ -174,6 +167,19 @@ class Asker:
         if list(map(argument_text, arguments)) != before:
             habits["changes its arguments"] = ""
         return answer
+
+
+def _faults_of(answer: Answer, text: str) -> dict[str, str]:
+    """Return in words why an answer is no nDCG, with an example; the arguments are in text."""
+    if answer.value > 1 + FLOAT32:
+        return {"returns a value above 1": ""}
+    if answer.value < -FLOAT32:
+        return {"returns a value below 0": ""}
+    if not answer.problem:
+        return {}
+    if answer.returned and answer.problem.startswith("raises"):
+        return {answer.problem: f"{answer.returned} for {text}"}
+    return {answer.problem: answer.returned or text}
 
 
 def _same(one: Answer, other: Answer) -> bool:
