@@ -344,28 +344,33 @@ def accepted_arguments(
     if needed == 1 and len(positional) > 1 and positional[1] in others:
         # such as y_score=None
         needed = 2
-    names = [parameter.name for parameter in others]
-    needed_names = names[:needed]
-    if cutoff is not None:
-        position = parameters.index(cutoff)
-        if cutoff in positional and position <= needed:
-            yield needed_names, position
-        else:
-            yield needed_names, cutoff.name
+    names = [parameter.name for parameter in others[:needed]]
+    if cutoff is None:
+        has_keywords = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters)
+        yield from _with_any_cutoff(names, others, "k" if has_keywords else None)
         return
+    position = parameters.index(cutoff)
+    if cutoff in positional and position <= needed:
+        yield names, position
+    else:
+        yield names, cutoff.name
+
+
+def _with_any_cutoff(
+    names: list[str], others: Sequence[inspect.Parameter], keyword: str | None
+) -> Iterator[tuple[list[str], int | str | None]]:
+    """Yield the names of arguments, and the cutoff, of a function with no parameter named so."""
     # A name of one letter, such as p, may be the cutoff, or predictions.
-    is_letter = needed == len(others) == 2 and len(names[1]) == 1
-    if needed > 2 or is_letter:
-        yield needed_names[:-1], needed - 1
-        yield needed_names, None
+    is_letter = len(names) == len(others) == 2 and len(names[1]) == 1
+    if len(names) > 2 or is_letter:
+        yield names[:-1], len(names) - 1
+        yield names, None
     elif len(others) > 2 and type(others[2].default) in (int, NoneType):
         # The third argument may be the cutoff.
-        yield needed_names, 2
-        yield needed_names, None
-    elif any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
-        yield needed_names, "k"
+        yield names, 2
+        yield names, None
     else:
-        yield needed_names, None
+        yield names, keyword
 
 
 def _parameters(function: NDCGFunction) -> list[inspect.Parameter]:
