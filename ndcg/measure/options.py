@@ -287,7 +287,7 @@ def _parsed_options(**given: Any) -> Options:
         checked[name] = _checked_option(name, value)
     cutoffs, measures = checked.pop("k"), checked.pop("measures")
     # A cutoff of `k` is for measures without one.
-    if values["k"] is not None and all("@" in name for name in measures):
+    if values["k"] is not None and all(cutoff is not None for _, cutoff in measures):
         both = " and ".join(_setting(name, values[name]) for name in ("k", "measures"))
         raise InputError(f"{both} both give cutoffs; give one of the two")
     if checked.pop("ignore_ties"):
@@ -524,25 +524,25 @@ def _cutoff(k: Any) -> int | None:
 
 
 def _with_cutoffs(
-    names: Sequence[str], cutoffs: Sequence[int | None]
+    measures: Sequence[tuple[str, int | None]], cutoffs: Sequence[int | None]
 ) -> tuple[tuple[str, int | None], ...]:
     """Return measures with every cutoff, or with the one in the name."""
     pairs: list[tuple[str, int | None]] = []
-    for name in names:
-        measure, _, cutoff_in_name = name.partition("@")
-        if cutoff_in_name:
-            pairs.append((measure, int(cutoff_in_name)))
-        else:
+    for measure, cutoff_in_name in measures:
+        if cutoff_in_name is None:
             pairs += [(measure, cutoff) for cutoff in cutoffs]
+        else:
+            pairs.append((measure, cutoff_in_name))
     return tuple(dict.fromkeys(pairs))
 
 
-def _measure(name: Any) -> str:
+def _measure(name: Any) -> tuple[str, int | None]:
+    """Return a measure, and the cutoff in its name if there is one."""
     if not isinstance(name, str) or "@" not in name:
         in_trec_eval = re.fullmatch(r"'ndcg_cut[._]([0-9]+)'", shown(name))
         if in_trec_eval:
             raise InputError(f"{name} is nDCG@{in_trec_eval[1]} here", "measures")
-        return choice("measures", name, MEASURES)
+        return choice("measures", name, MEASURES), None
     measure, _, cutoff = name.partition("@")
     # More digits than 18 do not fit into 64 bits, and Python refuses to read thousands.
     if not re.fullmatch("0*[1-9][0-9]{0,17}", cutoff):
@@ -550,7 +550,7 @@ def _measure(name: Any) -> str:
             f"{mark('measures')} must have a positive integer after the @, as in nDCG@10; got "
             f"{shown(name)}"
         )
-    return result_name(choice("measures", measure, MEASURES), int(cutoff))
+    return choice("measures", measure, MEASURES), int(cutoff)
 
 
 def _log_base(value: Any) -> float:
