@@ -276,14 +276,18 @@ def saved_columns(table: pa.Table, names: Sequence[str], signature: str) -> PerQ
     return columns
 
 
+def _has_bounds(signature: str) -> bool:
+    """Return whether an nDCG with these options cannot be below 0 or above 1."""
+    choices = choices_in(signature)
+    if choices.get("negative") == "keep" or choices.get("empty", "0") not in ("0", "1", "nan"):
+        return False
+    return choices.get("gain", "linear") in GAINS  # no gain that a user defined
+
+
 def _check_bounds(name: str, values: Floats, ids: Sequence[Any], signature: str) -> None:
     """Raise an error for a saved nDCG that is not from 0 to 1, if its options have these bounds."""
-    choices = choices_in(signature)
     outside = (values < 0) | (values > 1 + ROUNDING)
-    outside &= choices.get("negative") != "keep"
-    outside &= choices.get("gain", "linear") in GAINS  # no gain that a user defined
-    outside &= choices.get("empty", "0") in ("0", "1", "nan")
-    if outside.any():
+    if outside.any() and _has_bounds(signature):
         query = int(outside.argmax())
         raise ValueError(
             f"queries: {name}: query {shown(ids[query])}: must be from 0 to 1; got {values[query]}"
