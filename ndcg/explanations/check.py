@@ -6,7 +6,7 @@ the convention that is nearest, the smallest ranking on which it differs shows w
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress, product
 from operator import itemgetter
@@ -205,12 +205,7 @@ class Check(Readable):
         conventions.pop(CONVENTION_ITSELF, None)
         subject = "It"
         for (names, factor), on_conventions in conventions.items():
-            definition = f"the nDCG of {', '.join(on_conventions)}"
-            if factor != 1:
-                definition = f"{factor:.5g} times {definition}"
-            if names:
-                definition += f" with a slip: {' and a slip: '.join(names)}"
-            yield f"{subject} computes {definition}: {agree}."
+            yield f"{subject} computes {_definition(on_conventions, names, factor)}: {agree}."
             subject = "Or it"
             if factor in FACTORS:
                 yield FACTORS[factor]
@@ -237,6 +232,16 @@ class Check(Readable):
         """Return all of it in types that JSON has."""
         values: dict[str, Any] = without_nan(vars(self))
         return values
+
+
+def _definition(conventions: Iterable[str], slips: Sequence[str], factor: float) -> str:
+    """Return conventions with slips and a factor in words."""
+    definition = f"the nDCG of {', '.join(conventions)}"
+    if factor != 1:
+        definition = f"{factor:.5g} times {definition}"
+    if slips:
+        definition += f" with a slip: {' and a slip: '.join(slips)}"
+    return definition
 
 
 class Unanswered(Check):
@@ -348,18 +353,12 @@ def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
     if asked.answers is None:
         return Unanswered(*asked_about, 0, (), {}, wanted, notes=tuple(notes))
     answers = asked.answers
-    queries = answers.queries
-    matches: list[Match] = []
-    unordered = 0
-    # Else so few answers show nothing.
-    if not asked.refused or len(np.unique(answers.values)) > 1:
-        first = first._replace(tolerance=answers.tolerance)
-        matches, unordered = explain_answers(answers, first)
+    matches, unordered = _matches(asked, answers, first)
     contradiction = ""
     if matches and FORMS[call.form].is_batch:
         is_sum = _is_sum(matches[0].factor)
         contradiction = asker.contradiction_of_mean(answers.tolerance, is_sum=is_sum)
-    scores = {name: queries.scores(_options(name)) for name in CONVENTIONS}
+    scores = {name: answers.queries.scores(_options(name)) for name in CONVENTIONS}
     agreeing = {name: int(answers.agree(scores[name]).sum()) for name in CONVENTIONS}
     result = Check(
         *asked_about,
@@ -371,21 +370,41 @@ def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
         unordered=unordered,
         contradiction=contradiction,
     )
-    nearest = result.nearest
-    expected = scores[nearest]
-    differing = ~answers.agree(expected)
+    example = _example_of_difference(result, asker, answers, scores[result.nearest])
     if answers.tolerance > VISIBLE:
         hidden = f"differences below {answers.tolerance:g}"
         notes.insert(0, f"It rounds its scores, which hides {hidden}; ask for more cases.")
-    if differing.any() and not (unordered and result.status == 0):
-        visible = _differ_visibly(answers.values[0], expected, answers.tolerance) & differing
-        candidates = compress(queries.changed(()), visible if visible.any() else differing)
-        example = _smallest_example(asker, candidates, nearest, answers.tolerance)
-        result = replace(result, example=example)
     if asker.counts_duplicates():
         notes.append("A document that is listed twice counts twice.")
     signature = _signature(result, answers) if result.conventions else ""
-    return replace(result, notes=tuple(notes), signature=signature)
+    return replace(result, example=example, notes=tuple(notes), signature=signature)
+
+
+def _matches(asked: Asked, answers: Answers, first: Answers) -> tuple[list[Match], int]:
+    """Return the definitions that explain answers, as `explain_answers` does.
+
+    There are none if a few answers that are all the same show nothing.
+    """
+    if asked.refused and len(np.unique(answers.values)) < 2:
+        return [], 0
+    return explain_answers(answers, first._replace(tolerance=answers.tolerance))
+
+
+def _example_of_difference(
+    result: Check, asker: Asker, answers: Answers, expected: Floats
+) -> Example | None:
+    """Return the smallest ranking on which the function differs from the nearest convention.
+
+    There is none if it computes this convention, also if only the order of its ties is not fixed.
+    """
+    differing = ~answers.agree(expected)
+    if not differing.any() or (result.unordered and result.status == 0):
+        return None
+    visible = _differ_visibly(answers.values[0], expected, answers.tolerance) & differing
+    if visible.any():
+        differing = visible
+    candidates = compress(answers.queries.changed(()), differing)
+    return _smallest_example(asker, candidates, result.nearest, answers.tolerance)
 
 
 def _notes(asked: Asked) -> Iterator[str]:
