@@ -40,24 +40,33 @@ def pasted_rows(text: str, labels: Container[str] = ()) -> tuple[Sequence[str], 
     cells = _cells(lines)
     # a line alone is a list
     if len(cells) == 1 or set(map(len, cells)) == {1}:
-        flat = [*filter(None, itertools.chain(*cells))]
-        is_relevance = all(_is_cell(cell) or cell in labels for cell in flat)
-        name = "relevance" if is_relevance else "document"
-        return _rows({name: flat}, len(flat))
+        return _rows_of_list([*filter(None, itertools.chain(*cells))], labels)
     columns, rows = _with_names(cells)
-    names = [*filter(None, columns)]
-    if len(set(names)) < len(names):
-        raise ValueError(f"the first line names a column twice; {HOW}")
-    width = len(columns)
-    for line, row in enumerate(rows, 1 + len(cells) - len(rows)):
-        if len(row) != width:
-            raise ValueError(f"line {line} has {len(row)} cells, in place of {width}; {HOW}")
+    _refuse_no_table(columns, rows, first_line=1 + len(cells) - len(rows))
     by_name = dict(zip(columns, map(list, zip(*rows, strict=True)), strict=True))
     queries = list(dict.fromkeys(by_name.get("query", [])))
     if len(queries) > 1:
         some = f"these lines are of {len(queries):,} queries, such as {queries[0]} and {queries[1]}"
         raise ValueError(f"{some}: paste one of them here, or all of them in Compare")
     return _rows(by_name, len(rows))
+
+
+def _rows_of_list(cells: list[str], labels: Container[str]) -> tuple[Sequence[str], ...]:
+    """Return the rows of a list of relevances, or of documents, in the order of the ranking."""
+    is_relevance = all(_is_cell(cell) or cell in labels for cell in cells)
+    name = "relevance" if is_relevance else "document"
+    return _rows({name: cells}, len(cells))
+
+
+def _refuse_no_table(columns: list[str], rows: list[list[str]], first_line: int) -> None:
+    """Raise an error for a name of two columns, and for a line with more or fewer cells."""
+    names = [*filter(None, columns)]
+    if len(set(names)) < len(names):
+        raise ValueError(f"the first line names a column twice; {HOW}")
+    width = len(columns)
+    for line, row in enumerate(rows, first_line):
+        if len(row) != width:
+            raise ValueError(f"line {line} has {len(row)} cells, in place of {width}; {HOW}")
 
 
 def _cells(lines: list[str]) -> list[list[str]]:
