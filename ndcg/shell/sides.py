@@ -17,7 +17,7 @@ from ..inputs.fields import ROLES, one_error, refuse_unused_fields
 from ..inputs.hashes import Columns
 from ..inputs.joins import nothing_shared
 from ..inputs.reading import Inputs, refuse_same_column
-from ..measure.messages import InputError, place_of_file, warn, within
+from ..measure.messages import InputError, in_place, place_of_file, warn, within
 from ..measure.options import OF_COMPUTE, Options
 from ..measure.ties import Mask
 from ..statistics.measured import Resampling
@@ -54,10 +54,8 @@ class Sides:
         runs: dict[str, Columns] = {}
         for name, run in columns.items():
             file = file_by_name[name]
-            try:
+            with in_place(place_of_file(file), instead_of="predictions"):
                 runs[name] = with_ids_of_letor(run, qrels)
-            except ValueError as error:
-                raise within(error, place_of_file(file), instead_of="predictions") from None
             if file == args.qrels:
                 refuse_same_column(place_of_file(file), runs[name], qrels)
             _refuse_other_queries(file, runs[name], qrels)
