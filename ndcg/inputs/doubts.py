@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import compress, islice
 from typing import Any
 
@@ -126,13 +126,10 @@ def _respelled_queries(rankings: Rankings, run: Any) -> Iterator[str]:
     queries = rankings.names()
     known = set(queries)
     others = [query for query in as_list(run.query_ids) if query not in known]
-    by_spelling = {spelling(query): query for query in others[:IDS_LOOKED_AT]}
-    for index in missing[:QUERIES_LOOKED_AT]:
-        query = queries[index]
-        other = by_spelling.get(spelling(query))
-        if other is not None:
-            yield f"query {shown(query)} is judged and query {shown(other)} in the run{TWO_IDS}"
-            return
+    first_missing = [queries[index] for index in missing[:QUERIES_LOOKED_AT]]
+    for query, other in in_another_spelling(first_missing, others[:IDS_LOOKED_AT]):
+        yield f"query {shown(query)} is judged and query {shown(other)} in the run{TWO_IDS}"
+        return
     # More missing queries get a warning of their own.
     few_are_missing = 2 * len(missing) < rankings.queries
     fewest = max(FEWEST_QUERIES, MOST_UNMATCHED * rankings.queries)
@@ -211,14 +208,12 @@ def respelled_ids(rankings: Rankings) -> Iterator[str]:
     """
     for query, documents in enumerate(_first_ids(rankings)):
         retrieved, judged = rankings.sides_of(query)
+        missed = compress(documents, judged & ~retrieved)
         unjudged = islice(compress(documents, retrieved & ~judged), HIGHEST_LOOKED_AT)
-        by_spelling = {spelling(document): document for document in unjudged}
-        for document in compress(documents, judged & ~retrieved):
-            other = by_spelling.get(spelling(document))
-            if other is not None:
-                place = rankings.words(query, None)
-                yield f"{place}: {shown(document)} is judged and {shown(other)} retrieved{TWO_IDS}"
-                return
+        for document, other in in_another_spelling(missed, unjudged):
+            place = rankings.words(query, None)
+            yield f"{place}: {shown(document)} is judged and {shown(other)} retrieved{TWO_IDS}"
+            return
 
 
 def _may_be_respelled(ids: Sequence[Any]) -> bool:
@@ -231,6 +226,14 @@ def _may_be_respelled(ids: Sequence[Any]) -> bool:
     if SPARE.search(text):
         return True
     return text != text.lower() and text != text.upper()
+
+
+def in_another_spelling(ids: Iterable[Any], others: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
+    """Yield the ids that are among others in another spelling, each with the other id."""
+    by_spelling = {spelling(other): other for other in others}
+    for one in ids:
+        if spelling(one) in by_spelling:
+            yield one, by_spelling[spelling(one)]
 
 
 def spelling(document: Any) -> Any:

@@ -31,7 +31,7 @@ from .columns import (
     taken,
 )
 from .documents import ById
-from .doubts import TWO_IDS, spelling
+from .doubts import TWO_IDS, in_another_spelling
 from .exclusion import are_excluded, without
 from .hashes import Columns, best_rows, hashes_of, repeated_row, same_rows
 from .ids import (
@@ -466,12 +466,11 @@ def nothing_shared(run: ById | Columns, qrels: ById | Columns) -> InputError:
     """Return the error for predictions and references without a query in common."""
     predicted, judged = run.first_query, qrels.first_query
     hint = "; give the same ids on both sides, of the same type"
-    by_spelling = {spelling(query): query for query in as_list(qrels.query_ids)}
-    for query in as_list(run.query_ids):
-        if spelling(query) in by_spelling:
-            predicted, judged = query, by_spelling[spelling(query)]
-            hint = TWO_IDS
-            break
+    respelled = in_another_spelling(as_list(run.query_ids), as_list(qrels.query_ids))
+    pair = next(respelled, None)
+    if pair is not None:
+        predicted, judged = pair
+        hint = TWO_IDS
     in_run = f"{shown(predicted)} in the {mark('predictions')}{_in_field(run)}"
     ids = f"{in_run}, {shown(judged)} in the {mark('references')}{_in_field(qrels)}"
     problem = f"no query is in the {mark('references')}; ids are such as {ids}"
