@@ -146,20 +146,24 @@ def _own_documents(rankings: Rankings) -> Iterator[str]:
     """
     if rankings.queries < FEWEST_QUERIES or rankings.judged is None:
         return
-    queries = rankings.names_of(slice(QUERIES_LOOKED_AT))
-    for index, documents in enumerate(_first_ids(rankings)):
-        if queries[index] not in documents:
-            return
-        place = documents.index(queries[index])
-        retrieved, judged = rankings.sides_of(index)
-        if judged[place] or not retrieved[place]:
-            return
-        # The text of a query is found first; where numbers are equal by chance, it is anywhere.
-        score = rankings.score[rankings.offsets[index] : rankings.offsets[index + 1]]
-        if (score[retrieved] > score[place]).mean() > FIRST_PART:
-            return
-    problem = "every query retrieves the document of its own id, which nobody judged"
-    yield f"{problem}; BEIR leaves it out, as exclude={{query: [query] for query in run}} does"
+    first = enumerate(_first_ids(rankings))
+    if all(_finds_itself(rankings, index, documents) for index, documents in first):
+        problem = "every query retrieves the document of its own id, which nobody judged"
+        yield f"{problem}; BEIR leaves it out, as exclude={{query: [query] for query in run}} does"
+
+
+def _finds_itself(rankings: Rankings, index: int, documents: Sequence[Any]) -> bool:
+    """Return whether the first documents of a query have that of its id, which nobody judged."""
+    (query,) = rankings.names_of(slice(index, index + 1))
+    if query not in documents:
+        return False
+    place = documents.index(query)
+    retrieved, judged = rankings.sides_of(index)
+    if judged[place] or not retrieved[place]:
+        return False
+    # The text of a query is found first; where numbers are equal by chance, it is anywhere.
+    score = rankings.score[rankings.offsets[index] : rankings.offsets[index + 1]]
+    return bool((score[retrieved] > score[place]).mean() <= FIRST_PART)
 
 
 def _positions_as_ids(rankings: Rankings) -> Iterator[str]:
@@ -183,15 +187,11 @@ def _positions_as_ids(rankings: Rankings) -> Iterator[str]:
         ranked.append(ids)
         by_id.append(scores[retrieved][ids.argsort()])
         judged_ids += map(int, compress(documents, judged))
-    positions = np.concatenate(ranked)
-    highest = int(positions.max(initial=0))
+    highest = int(np.concatenate(ranked).max(initial=0))
     others = [document for document in judged_ids if document > highest]
     fewest = 0  # of judged documents with other ids
     if any(len(ids) <= ids.max(initial=-1) for ids in ranked):
-        # Items may be numbered by how popular they are, and recommended in this order.
-        are_by_popularity = all((np.diff(scores) <= 0).all() for scores in by_id)
-        are_few = len(ranked) < FEWEST_QUERIES or len(positions) <= highest
-        if are_few or highest >= MOST_CUT or are_by_popularity:
+        if not _may_be_cut(ranked, by_id):
             return
         fewest = len(judged_ids) // 2
     # A single document that is called 0 tells nothing.
@@ -199,6 +199,24 @@ def _positions_as_ids(rankings: Rankings) -> Iterator[str]:
         problem = f"the ids of all queries count from 0 to {highest}"
         hint = "if they are positions, look up the ids, ids[position]"
         yield f"{problem}, as positions among candidates do, and {others[0]} is judged too; {hint}"
+
+
+def _may_be_cut(ranked: Sequence[NDArray[Any]], by_id: Sequence[NDArray[Any]]) -> bool:
+    """Return whether ids with gaps may be positions among few candidates of a reranker.
+
+    Of many queries only the best candidates are left.
+
+    Args:
+        ranked: the ids of the retrieved documents of queries.
+        by_id: the scores of the documents, in the order of their ids.
+    """
+    positions = np.concatenate(ranked)
+    highest = positions.max(initial=0)
+    if len(ranked) < FEWEST_QUERIES or highest >= min(MOST_CUT, len(positions)):
+        return False
+    # Items may be numbered by how popular they are, and recommended in this order.
+    are_by_popularity = all((np.diff(scores) <= 0).all() for scores in by_id)
+    return not are_by_popularity
 
 
 def respelled_ids(rankings: Rankings) -> Iterator[str]:
