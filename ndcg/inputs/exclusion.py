@@ -1,6 +1,7 @@
 """Remove documents, such as items that a user has seen, from rankings and ideals."""
 
 from collections.abc import Iterable, Iterator, Mapping, Set
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -72,17 +73,26 @@ def are_excluded(rows: Columns, exclude: Any) -> Mask:
     return _are_among(rows, _columns(exclude, rows, rows))
 
 
-def doubts_about_exclusion(exclude: Any, ids: Iterable[Any]) -> Iterator[str]:
-    """Yield what a warning says if none of the documents to exclude is among the ids of any query.
+def doubts_about_exclusion(
+    exclude: Any, counts: NDArray[np.int64], *sides: Columns
+) -> Iterator[str]:
+    """Yield what a warning says if none of the documents to exclude is one of any query.
 
     A run may leave out seen items by itself, which others have seen or not.
+
+    Args:
+        exclude: the documents to exclude.
+        counts: how many of them a query had.
+        sides: what they were excluded from.
     """
+    if counts.any():
+        return
     _, queries, documents = _rows(exclude)
     # The items that a few users have seen may well be none of those that they were offered.
     if len(queries) < FEWEST_QUERIES or len(documents) < MANY_DOCUMENTS:
         return
     excluded = as_list(documents)
-    known = set(ids)
+    known = set(chain.from_iterable(side.ids() for side in sides))
     if len(known) >= MANY_DOCUMENTS and known.isdisjoint(excluded):
         given = f"{min(map(shown, excluded))} in {mark('exclude')}"
         ids_are = f"{given}, {min(map(shown, known))} in the rankings"

@@ -32,7 +32,7 @@ from .columns import (
 )
 from .documents import ById
 from .doubts import TWO_IDS, in_another_spelling
-from .exclusion import are_excluded, without
+from .exclusion import are_excluded, by_position, doubts_about_exclusion, without
 from .hashes import Columns, best_rows, hashes_of, repeated_row, same_rows
 from .ids import (
     THREADED,
@@ -177,7 +177,9 @@ def join_rows(
     given = Rankings(relevance.values, score.values, offsets, *present)  # padding too
     before, after = given.counts(), given.only(kept).counts()
     excluded = [before[name] - after[name] for name in ("retrieved", "judged")]
-    return rankings.only(kept, exclude_from)._replace(excluded=np.stack(excluded, axis=1))
+    counts = np.stack(excluded, axis=1)
+    doubts = (*rankings.doubts, *doubts_about_exclusion(exclude, counts, rows))
+    return rankings.only(kept, exclude_from)._replace(excluded=counts, doubts=doubts)
 
 
 def _refuse_repeated_rows(rows: Columns, row_of: Callable[[int, int], str]) -> None:
@@ -274,14 +276,18 @@ def join_by_id(
         refuse_empty_ids("references", qrels.queries)
         _refuse_no_common_query(run, qrels)
         return _join_mappings(run, qrels, by_docid, score_dtype, ignore_index, labels)
-    excluded = None
     rows = _as_columns("predictions", run, ignore_index)
     judged = _as_columns("references", qrels, ignore_index, labels)
     _refuse_other_kinds(rows, judged)
+    excluded = None
+    doubts: tuple[str, ...] = ()
     if exclude is not None:
+        if getattr(run, "by_position", False):
+            exclude = by_position(exclude, len(rows.query_ids))
         rows, judged, excluded = without(exclude, rows, judged, exclude_from)
+        doubts = (*doubts_about_exclusion(exclude, excluded, rows, judged),)
     rankings = _join_columns(rows, judged, by_docid, score_dtype, ignore_index)
-    rankings = rankings._replace(excluded=excluded)
+    rankings = rankings._replace(excluded=excluded, doubts=doubts)
     if getattr(qrels, "by_position", False):  # its queries have numbers, and no ids
         return rankings._replace(query_ids=None)
     return rankings

@@ -29,7 +29,6 @@ from .documents import (
     refuse_no_values,
 )
 from .doubts import doubts_about_ids, doubts_about_scores, respelled_ids
-from .exclusion import by_position, doubts_about_exclusion
 from .fields import (
     LISTS_OF_IDS,
     NAMES_OF_RANKS,
@@ -46,7 +45,6 @@ from .fields import (
     with_names_of_columns,
 )
 from .frame import frame_of_data
-from .ids import id_column
 from .joins import join_by_id, join_lists, join_rows, refuse_open_ties
 from .no_rankings import counted_ranks
 from .rankings import Rankings, to_arrow
@@ -317,12 +315,8 @@ def align(
     order = {"by_docid": by_docid, "score_dtype": score_dtype, "score_order": score_order}
     how = {"ignore_index": ignore_index, "exclude_from": exclude_from, "labels": labels}
     run = inputs.predictions
-    if inputs.exclude is not None and getattr(run, "by_position", False):
-        inputs = inputs._replace(exclude=by_position(inputs.exclude, len(run.queries)))
     rankings = _join(inputs, keep=keep, **how, **order)
     doubts = [*rankings.doubts, *doubts_about_scores(rankings, inputs.score_name, score_order)]
-    if rankings.excluded is not None and not rankings.excluded.any():
-        doubts += doubts_about_exclusion(inputs.exclude, _ids_of_documents(inputs))
     try:
         rankings = rankings.with_scores_in(score_dtype).with_highest_first(score_order)
         rankings = rankings.with_gains(labels)
@@ -348,15 +342,6 @@ def _other_fields(run: Any, qrels: Any) -> list[str]:
     """Return the fields of both sides that are not read."""
     others = getattr(qrels, "others", ())
     return [name for name in getattr(run, "others", ()) if name in others]
-
-
-def _ids_of_documents(inputs: Inputs) -> Iterator[Any]:
-    """Yield the ids of the documents of both sides, or of flat rows."""
-    if inputs.document_ids is not None:
-        yield from id_column("document_ids", inputs.document_ids).to_pylist()
-        return
-    yield from inputs.predictions.ids()
-    yield from inputs.references.ids()
 
 
 def _join(inputs: Inputs, keep: str | None = None, **how: Any) -> Rankings:
