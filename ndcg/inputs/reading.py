@@ -6,7 +6,7 @@ values of all queries, one query after the other, and what was judged and retrie
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import partial
 from itertools import pairwise
 from types import NoneType
@@ -158,14 +158,22 @@ def settled_systems(
         settled = {**shared, "predictions": converted[run], "score_name": name}
         system = together(inputs._replace(fields=None, **settled), names[run])
         if orders[run] != "ascending" and says_lowest_first(name, NAMES_OF_RANKS):
-            first = None
-            with suppress(ValueError):  # which is raised again where scores are computed
-                rankings = align(system._replace(exclude=None), labels=labels, keep=keep)
-                first = rankings.first_count()
-            if first is not None:
-                raise counted_ranks(run, name, first)
+            _refuse_counted_ranks(run, system, labels, keep)
         systems.append(system)
     return systems
+
+
+def _refuse_counted_ranks(
+    argument: str, system: Inputs, labels: Labels | None, keep: str | None
+) -> None:
+    """Raise an error for scores that count from 0 or 1 in each query, under a rank's name."""
+    try:
+        rankings = align(system._replace(exclude=None), labels=labels, keep=keep)
+    except ValueError:  # which is raised again where scores are computed
+        return
+    first = rankings.first_count()
+    if first is not None:
+        raise counted_ranks(argument, system.score_name, first)
 
 
 def _warn_of_unread_relevances(qrels: Any, given: Any) -> None:
@@ -204,57 +212,77 @@ def _read_sides(given: Mapping[str, Any], names: Mapping[str, Names]) -> dict[st
             refuse_no_values(argument, sides[argument], names[argument])
         except InputError as error:
             errors[argument] = error
-    if errors:
-        qrels = sides.get("references")
-        is_column = isinstance(qrels, (*ARROW, np.ndarray)) and not are_lists(qrels)
-        if is_column and names["references"].has_query_ids:
-            try:  # words in a column of rows would be refused next
-                labels = names["references"].labels
-                read_flat_column("references", qrels, "row {1}".format, labels=labels)
-            except InputError as error:
-                errors["references"] = error
-        if getattr(qrels, "are_rows", False):
-            for refused in errors.values():
-                refused.hint = f"beside references of LETOR, {SCORE_OF_EACH_ROW}"
-        unknown = [error for error in errors.values() if isinstance(error, UnknownFieldError)]
-        if unknown and isinstance(qrels, (list, np.ndarray)):
-            by_place = "predictions=[predictions], references=[dict(enumerate(references))]"
-            if are_lists(qrels):
-                by_place = "references=[dict(enumerate(row)) for row in references]"
-            hint = f"if a field has positions in them, give {by_place}; else sort the scores so"
-            unknown[0].add(f"the references have no ids; {hint}")
-        are_one = sum(side is given["references"] for side in given.values()) > 1
-        raise one_error(errors, are_one, qrels)
-    return sides
+    if not errors:
+        return sides
+    qrels = sides.get("references")
+    errors.update(_errors_of_words(qrels, names["references"]))
+    for refused in errors.values():
+        _add_way_beside(qrels, refused)
+    are_one = sum(side is given["references"] for side in given.values()) > 1
+    raise one_error(errors, are_one, qrels)
+
+
+def _errors_of_words(qrels: Any, names: Names) -> dict[str, InputError]:
+    """Return the error of references that are a column of rows with words, by its argument.
+
+    They have been read without an error, and would be refused after those of the other sides.
+    """
+    is_column = isinstance(qrels, (*ARROW, np.ndarray)) and not are_lists(qrels)
+    if is_column and names.has_query_ids:
+        try:
+            read_flat_column("references", qrels, "row {1}".format, labels=names.labels)
+        except InputError as error:
+            return {"references": error}
+    return {}
+
+
+def _add_way_beside(qrels: Any, error: InputError) -> None:
+    """Add to the error of a side what to do beside references that have been read."""
+    if getattr(qrels, "are_rows", False):
+        error.hint = f"beside references of LETOR, {SCORE_OF_EACH_ROW}"
+    elif isinstance(error, UnknownFieldError) and isinstance(qrels, (list, np.ndarray)):
+        by_place = "predictions=[predictions], references=[dict(enumerate(references))]"
+        if are_lists(qrels):
+            by_place = "references=[dict(enumerate(row)) for row in references]"
+        hint = f"if a field has positions in them, give {by_place}; else sort the scores so"
+        error.add(f"the references have no ids; {hint}")
 
 
 def refuse_same_column(argument: str, run: Any, qrels: Any) -> None:
     """Raise an error for one table on both sides with one column of values, which scores 1.0.
 
-    One list of documents without relevances, which also scores 1.0, is a warning, and so is one
-    with relevances beside a list that is called the run's. A row of the table must have a score or
-    a relevance.
+    A row of the table must have a score or a relevance.
     """
-    document, score = _field_of(run, "document"), _field_of(run, "score")
-    if document is None:
+    if _field_of(run, "document") is None:
         return
-    relevance = _field_of(qrels, "relevance")
-    if relevance is not None and relevance == score:
+    score = _field_of(run, "score")
+    if score is not None and score == _field_of(qrels, "relevance"):
         both = f"{mark(argument)} and {mark('references')}"
         problem = f"are the same column of the same table, {shown(score)}"
         if run.others:
             problem += f"; the others are {brief(map(shown, run.others), ', ')}"
         names = {"score": "...", "relevance": "..."}
         raise InputError(f"{both} {problem}; {fields_to_write(names, [])}")
-    has_another_list = score is None and any(map(_is_list_of_run, run.others))
-    if document == _field_of(qrels, "document") and (relevance is None or has_another_list):
-        problem = f"these are the documents of the references too, {shown(document)}"
-        hint = f"name the list of each, {mark('fields', {'document': ('...', '...')})}"
-        warn(f"{mark(argument)}: {problem}; if both are in one log, {hint}")
+    _warn_of_same_list(argument, run, qrels)
     empty = np.intersect1d(run.lacking, qrels.lacking)
     if len(empty):
         problem = f"{run.place_of(int(empty[0]))} has neither a score nor a relevance"
         raise InputError(f"{problem}; give one of them, or leave the row out", argument)
+
+
+def _warn_of_same_list(argument: str, run: Any, qrels: Any) -> None:
+    """Warn of one list of documents on both sides without relevances, which scores 1.0.
+
+    With relevances there is a warning if another list of the log is called the run's.
+    """
+    document = _field_of(run, "document")
+    if document != _field_of(qrels, "document"):
+        return
+    has_another_list = _field_of(run, "score") is None and any(map(_is_list_of_run, run.others))
+    if _field_of(qrels, "relevance") is None or has_another_list:
+        problem = f"these are the documents of the references too, {shown(document)}"
+        hint = f"name the list of each, {mark('fields', {'document': ('...', '...')})}"
+        warn(f"{mark(argument)}: {problem}; if both are in one log, {hint}")
 
 
 def _is_list_of_run(path: Any) -> bool:
