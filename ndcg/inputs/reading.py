@@ -388,12 +388,27 @@ def _join(inputs: Inputs, keep: str | None = None, **how: Any) -> Rankings:
     if query_ids is not None and _are_flat(predictions, references):
         return join_rows(*inputs[:5], **how, keep=keep)
     _refuse_ids_of_rows(None, document_ids)
+    read_how = {name: how[name] for name in ("ignore_index", "score_order", "labels")}
+    return _join_by_position(predictions, references, query_ids, **read_how)
+
+
+def _join_by_position(
+    predictions: Any,
+    references: Any,
+    query_ids: Any,
+    *,
+    ignore_index: float | None,
+    score_order: str,
+    labels: Labels | None,
+) -> Rankings:
+    """Join lists of values, or sparse matrices, which have the same documents in the same order."""
     if is_sparse(predictions) or is_sparse(references):
-        return join_sparse(predictions, references, how["ignore_index"], how["score_order"])
+        return join_sparse(predictions, references, ignore_index, score_order)
     # Batches are chunked; their queries were looked at when they were added.
     are_known = query_ids is not None or isinstance(predictions, pa.ChunkedArray)
-    read_how = {name: how[name] for name in ("ignore_index", "score_order", "labels")}
-    rankings = join_lists(predictions, references, **read_how, are_known=are_known)
+    rankings = join_lists(
+        predictions, references, ignore_index, score_order, labels, are_known=are_known
+    )
     if query_ids is None:
         return rankings
     return rankings._replace(query_ids=ids_of_queries(query_ids, rankings.queries))
@@ -512,26 +527,31 @@ def parts(inputs: Inputs, **how: Any) -> Iterator[Rankings]:
 def _pieces(inputs: Inputs) -> Iterator[Inputs]:
     """Cut inputs that are copied into pieces of about PART documents, so that copies are small."""
     predictions, references = inputs[:2]
-    # Documents with ids are joined whole, and so are the queries of `query_ids`.
-    if inputs.query_ids is not None:
-        yield inputs
-        return
-    # Two sparse matrices are never made dense.
-    if is_sparse(predictions) != is_sparse(references):
-        for run, qrels in dense_pieces(predictions, references, PART):
-            yield inputs._replace(predictions=run, references=qrels)
-        return
-    sides = (predictions, references)
-    are_columns = all(isinstance(side, pa.ChunkedArray) and are_lists(side) for side in sides)
-    if not are_columns or len(predictions) != len(references):
-        yield inputs
-        return
+    pieces: Iterable[tuple[Any, Any]] = [(predictions, references)]
+    # The queries of `query_ids` are joined whole, and so are documents with ids.
+    if inputs.query_ids is None:
+        # Two sparse matrices are never made dense.
+        if is_sparse(predictions) != is_sparse(references):
+            pieces = dense_pieces(predictions, references, PART)
+        elif _is_chunked(predictions) and _is_chunked(references):
+            pieces = _pieces_of_columns(predictions, references)
+    for run, qrels in pieces:
+        yield inputs._replace(predictions=run, references=qrels)
+
+
+def _is_chunked(side: Any) -> bool:
+    return isinstance(side, pa.ChunkedArray) and are_lists(side)
+
+
+def _pieces_of_columns(
+    predictions: pa.ChunkedArray, references: pa.ChunkedArray
+) -> Iterator[tuple[pa.ChunkedArray, pa.ChunkedArray]]:
+    """Cut columns of lists into pieces; those of other lengths, an error, are one piece."""
     lengths = pc.fill_null(pc.list_value_length(predictions), 0).to_numpy()
     # A piece ends with the query after which a whole number of parts is full.
     cuts = (np.flatnonzero(np.diff(lengths.cumsum() // PART)) + 1).tolist()
-    for start, end in pairwise([0, *cuts, len(predictions)]):
-        run, qrels = predictions[start:end], references[start:end]
-        yield inputs._replace(predictions=run, references=qrels)
+    for start, end in pairwise([0, *cuts, None]):
+        yield predictions[start:end], references[start:end]
 
 
 def without_padding(table: pa.Table, ignore_index: float) -> pa.Table:
