@@ -261,24 +261,39 @@ def doubt_about_order(rankings: Rankings, order: str | None) -> str:
     highest is said to be best, by the order that was given. If the lowest is said to be best,
     fractions that fall, as similarities do, are in doubt; here they are negated, and rise.
     """
-    if rankings.has_ranks or order == "descending" or len(rankings.score) < FEWEST_DOCUMENTS:
-        return ""
-    # The first scores of two queries tell nearly always, without a look at the others.
-    scores = [rankings.scores_of(query) for query in range(min(2, rankings.queries))]
-    # A query without scores is in order.
-    if not any(first[:4] == sorted(first[:4]) for first in scores) and not do_count(scores[0]):
-        return ""
-    if order == "ascending" and all(score % 1 == 0 for score in chain(*scores)):
+    if rankings.has_ranks or order == "descending" or not _may_rise_or_count(rankings, order):
         return ""
     rises, falls = _rises_and_falls(rankings)
     first = rankings.first_count()
     if _hardly_rise_by_chance(rises, falls, first is not None, rankings.place is not None):
         return _rising_scores(rises, falls, order)
+    if first is None or not rises.any() or not _are_many(rankings):
+        return ""
+    return _counted_scores(first)
+
+
+def _may_rise_or_count(rankings: Rankings, order: str | None) -> bool:
+    """Return whether scores may rise or count in all queries, as the first scores of two tell.
+
+    Nearly always they do not, and no others need a look. If the lowest is said to be best, whole
+    numbers may be ranks, and are right.
+    """
+    if len(rankings.score) < FEWEST_DOCUMENTS:
+        return False
+    scores = [rankings.scores_of(query) for query in range(min(2, rankings.queries))]
+    # A query without scores is in order.
+    do_rise = any(first[:4] == sorted(first[:4]) for first in scores)
+    if not do_rise and not do_count(scores[0]):
+        return False
+    return order != "ascending" or any(score % 1 != 0 for score in chain(*scores))
+
+
+def _are_many(rankings: Rankings) -> bool:
+    """Return whether there are many retrieved documents, also without queries that have few."""
     query, _ = rankings.retrieved_scores()
     # Two labels are 0 and 1 too.
     lengths = np.bincount(query)
-    are_few = lengths[lengths >= FEWEST_OF_QUERY].sum() < MANY_DOCUMENTS
-    return "" if first is None or are_few or not rises.any() else _counted_scores(first)
+    return bool(lengths[lengths >= FEWEST_OF_QUERY].sum() >= MANY_DOCUMENTS)
 
 
 def _rises_and_falls(rankings: Rankings) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
