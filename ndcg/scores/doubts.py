@@ -76,13 +76,12 @@ def _doubt_about_missing(part: Rankings, options: Options) -> str:
     # The first document tells nearly always.
     if part.retrieved is None and part.score[:1].tolist() != [-np.inf]:
         return ""
-    missing = part.missing
-    count = int(missing.sum())
+    count = int(part.missing.sum())
     if not are_mostly_missing(count, part.queries, options):
         return ""
     if part.place is not None and part.retrieved is not None:
         return sentence_on_missing(count, part.queries)
-    if count < FEWEST_QUERIES or not (missing | part.empty()).all():
+    if count < FEWEST_QUERIES or not part.lacking().all():
         return ""
     return "no query has a score but None or -inf; check the mask, which may be inverted"
 
@@ -163,19 +162,21 @@ def _doubt_about_padding(rankings: Rankings, ignore_index: float) -> str:
     if ignore_index != 0:
         return ""
     retrieved, judged = rankings.sides()
-    # Padding is at the edges of rows: the other documents follow one another.
-    begins = (retrieved | judged) & _follow(rankings, ~(retrieved | judged))
-    if not (rankings.sums(begins) > 1).any():
+    if _are_at_edges(rankings, ~(retrieved | judged)):
         return ""
     problem = "documents of relevance 0 stand between others, so that they are not padding"
     return f"{problem}; without {mark('ignore_index', 0)} they count as not relevant"
 
 
-def _follow(rankings: Rankings, mask: Mask) -> Mask:
-    """Return which documents are the first of their query, or follow one that a mask marks."""
-    follow = np.concatenate([[True], mask])
-    follow[rankings.offsets] = True
-    return follow[:-1]
+def _are_at_edges(rankings: Rankings, mask: Mask) -> bool:
+    """Return whether a mask marks documents at the edges of rows, as padding is.
+
+    The other documents of a row follow one another.
+    """
+    follow = np.concatenate([[True], mask])  # a document that the mask marks
+    follow[rankings.offsets] = True  # or none, as the first one
+    begins = ~mask & follow[:-1]
+    return bool((rankings.sums(begins) <= 1).all())
 
 
 def _doubt_about_equal_relevances(rankings: Rankings) -> str:
@@ -235,8 +236,7 @@ def _doubt_about_zeros(rankings: Rankings) -> str:
     if rankings.score[: rankings.offsets[:3][-1]].all():
         return ""
     is_zero = rankings.score == 0
-    begins = ~is_zero & _follow(rankings, is_zero)
-    if (rankings.sums(begins) > 1).any() or rankings.relevance[is_zero].any():
+    if not _are_at_edges(rankings, is_zero) or rankings.relevance[is_zero].any():
         return ""
     zeros = rankings.sums(is_zero)
     # Negated ranks begin with a single 0.
