@@ -93,13 +93,7 @@ def _can_score(inputs: Inputs, options: Options, tensors: list[Any]) -> bool:
     """
     score = inputs.predictions
     places = {(accelerator_of(tensor), tensor.shape) for tensor in tensors}
-    if len(places) > 1 or score.numel() < ON_DEVICE_FROM:
-        return False
-    # A device knows documents by their positions, queries by their order, and no labels.
-    others = (inputs.document_ids, inputs.exclude, options.labels)
-    if set(map(type, others)) != {NoneType} or options.ties == "docid":
-        return False
-    if isinstance(inputs.sample_weight, Mapping) or abs(options.ignore_index or 0) > 2**53:
+    if len(places) > 1 or score.numel() < ON_DEVICE_FROM or _need_host(inputs, options):
         return False
     # Integers may be ids, which the host refuses, and the lowest one has no negative.
     exact = FLOAT_TENSORS if options.score_dtype == "given" else NARROW_TENSORS
@@ -108,6 +102,17 @@ def _can_score(inputs: Inputs, options: Options, tensors: list[Any]) -> bool:
     if inputs.query_ids is None:
         return bool(score.ndim == 2 and score.shape[1] > ROW_OF_TABLE)
     return score.ndim == 1 and _type(inputs.query_ids) in INTEGER_TENSORS
+
+
+def _need_host(inputs: Inputs, options: Options) -> bool:
+    """Return whether inputs or options name what a device does not know.
+
+    It knows documents by their positions, queries by their order, and no labels.
+    """
+    others = (inputs.document_ids, inputs.exclude, options.labels)
+    if set(map(type, others)) != {NoneType} or options.ties == "docid":
+        return True
+    return isinstance(inputs.sample_weight, Mapping) or abs(options.ignore_index or 0) > 2**53
 
 
 def _type(values: Any) -> str:
