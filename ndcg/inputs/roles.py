@@ -196,20 +196,30 @@ def roles_of_objects(
     try:
         roles = Roles.chosen(fields, candidates, names, "the objects have")
     except UnknownFieldError as error:
-        if "query" in error.roles:
-            error.add(_way_without_query(names, are_flat=held[""].keys() == fields.keys()))
-        if "document" in error.chosen:
-            documents_of_all = values_at(objects, fields[error.chosen["document"]].keys)
-            lacking, count = documents_of_all.count(None), len(documents_of_all)
-            if lacking:
-                others = "leave those out whose queries others have"
-                error.add(f"{lacking} of {count} objects have no documents; {others}")
+        error.add(*_ways_without_roles(error, objects, fields, names))
         raise
     names.refuse_unknown_order(roles.fields.get("score"), "field")
     _refuse_values_of_other_ids(fields, roles.fields, names.value)
     if names.name(names.value) == roles.fields["document"]:
         roles.fields[names.value] = roles.fields["document"]  # a mapping of ids to values
     return roles
+
+
+def _ways_without_roles(
+    error: UnknownFieldError, objects: Sequence[Any], fields: Fields, names: Names
+) -> list[str]:
+    """Return what an error says to do for objects that lack a query, or some of the documents."""
+    ways = []
+    if "query" in error.roles:
+        are_flat = fields.by_holder[""].keys() == fields.keys()
+        ways.append(_way_without_query(names, are_flat))
+    if "document" in error.chosen:
+        documents = values_at(objects, fields[error.chosen["document"]].keys)
+        lacking = documents.count(None)
+        if lacking > 0:
+            others = "leave those out whose queries others have"
+            ways.append(f"{lacking} of {len(documents)} objects have no documents; {others}")
+    return ways
 
 
 def _way_without_query(names: Names, are_flat: bool) -> str:
@@ -329,8 +339,7 @@ def _lists_beside(
 ) -> Candidates:
     """Return the lists and mappings beside a list of ids, or of hits, that could hold their values.
 
-    Those are as long as the list, or have the ids as keys, in one of the objects at least. Text
-    must be so in all of them. There need be none.
+    There need be none.
     """
     list_of_ids = document.list_path or document.keys
     start = list_of_ids[:-1]
@@ -343,17 +352,23 @@ def _lists_beside(
     names_of_lists = NAMES_OF_LISTS | {plain_name(list_of_ids[-1])}
     beside = []
     for path, field in to_list(fields).items():
-        if field.keys[:-1] != start or field.name in names_of_lists:
-            continue
-        rows = zip(ids, values_at(objects, field.keys), strict=True)
-        # Text, such as contexts, may be as long as the ids by chance.
-        fits = all if _holds_text(field.example) else any
-        if fits(_could_be_values(values, row, names) for row, values in rows if row and values):
+        is_beside = field.keys[:-1] == start and field.name not in names_of_lists
+        if is_beside and _fits(field, objects, ids, names):
             beside.append(path)
     if not beside:
         return {}
     standard = (*names.values_in_lists, *names.values(1))
     return {names.value: names.candidates(names.value, fields.among(beside), standard)}
+
+
+def _fits(field: Field, objects: Sequence[Any], ids: Sequence[Any], names: Names) -> bool:
+    """Return whether a field could hold the values of ids in one of the objects at least.
+
+    Text must do so in all of them: contexts, for example, may be as many as the ids by chance.
+    """
+    fits = all if _holds_text(field.example) else any
+    rows = zip(ids, values_at(objects, field.keys), strict=True)
+    return fits(_could_be_values(values, row, names) for row, values in rows if row and values)
 
 
 def _holds_text(values: Any) -> bool:
