@@ -231,7 +231,6 @@ def _are_rows(side: Any) -> bool:
 def with_ids_of_letor(run: Any, qrels: Any, query_ids: Any = None) -> Any:
     """Return the scores with the ids of the rows, if the references are rows of LETOR."""
     are_judged = _are_rows(qrels)
-    scores = run
     if _are_rows(run):
         if query_ids is not None:
             return run.value
@@ -240,12 +239,17 @@ def with_ids_of_letor(run: Any, qrels: Any, query_ids: Any = None) -> Any:
         if not are_judged:
             hint = f"give references as LETOR, or {mark('query_ids')} and references as arrays"
             raise InputError(f"the file has scores without ids; {hint}", "predictions")
-        scores = run.value
-    elif not are_judged or run is None or (isinstance(run, ById) and not run.queries):
+        return _scores_of_rows(run.value, qrels)
+    if not are_judged or run is None or (isinstance(run, ById) and not run.queries):
         return run
-    elif has_ids(run):
+    if has_ids(run):
         problem = "the references are rows of LETOR, which have no ids of documents"
         raise InputError(f"{problem}; {SCORE_OF_EACH_ROW}", "predictions")
+    return _scores_of_rows(run, qrels)
+
+
+def _scores_of_rows(scores: Any, qrels: Columns) -> Columns:
+    """Return scores with the ids of the rows of the references, of which each has one."""
     column = read_flat_column("predictions", scores, lambda _, row: f"row {row}")
     if len(column.values) != len(qrels.query):
         rows = f"row of the references, in their order, {len(qrels.query)} in all"
