@@ -285,8 +285,14 @@ def contradiction(values: Sequence[Any], ranks: Sequence[Any], names: Names) -> 
     best_first = sorted(scores, reverse=not names.ascending)
     if scores == best_first:
         return _beside_ranks(values, ranks, names, "hits")
+    return _unlike_order_of_hits() if _are_doubtful(scores, names) else ""
+
+
+def _are_doubtful(scores: Sequence[Any], names: Names) -> bool:
+    """Return whether scores are doubtful that are in another order than that of their hits."""
+    if names.name("score") is not None:
+        return False
+    if not names.ascending:
+        return not names.is_order_given
     # A similarity is listed highest first, and is not best where it is lowest.
-    is_opposite = names.ascending and scores == best_first[::-1] and len(scores) >= FEWEST_OF_QUERY
-    if names.name("score") is not None or (names.is_order_given and not is_opposite):
-        return ""
-    return _unlike_order_of_hits()
+    return len(scores) >= FEWEST_OF_QUERY and scores == sorted(scores, reverse=True)
