@@ -296,12 +296,27 @@ def is_single_object(side: Mapping[Any, Any], names: Names) -> bool:
     # To spell thousands of ids as names of fields would take long.
     if len(side) > MOST_FIELDS:
         return False
-    if _has_names_of_fields(side, names) or _is_wrapper(side, names):
-        return True
-    # If all are single, they are queries with one id, which are refused later.
-    if {isinstance(value, SCALARS) for value in side.values()} == {True, False}:
-        return True
-    # Options beside a list of objects, as in a request to Elasticsearch to rate rankings.
+    return (
+        _has_names_of_fields(side, names)
+        or _is_wrapper(side, names)
+        or _has_single_values(side)
+        or _has_options(side)
+    )
+
+
+def _has_single_values(side: Mapping[Any, Any]) -> bool:
+    """Return whether some values are single, and others are not.
+
+    If all are, they are queries with one id, which are refused later.
+    """
+    return {isinstance(value, SCALARS) for value in side.values()} == {True, False}
+
+
+def _has_options(side: Mapping[Any, Any]) -> bool:
+    """Return whether options stand beside a list of objects.
+
+    They do in a request to Elasticsearch to rate rankings.
+    """
     others = [value for value in side.values() if not are_hits(value)]
     return 0 < len(others) < len(side) and all(map(_are_options, others))
 
