@@ -68,21 +68,24 @@ class ListReader:
 
 
 class HitReader:
-    """Reads lists of hits, in all of which the fields have the same paths."""
+    """Reads the fields of hits, which have the same paths in all of them."""
 
     def __init__(self, hits: Iterable[Any], names: Names) -> None:
         self.roles = roles_of_hits(fields_among(hits), names)
         self.ranks = _path_of_ranks(self.roles, names)
-        self.lists = ListReader(names, partial(_hint_on_ids, self.roles, names))
+        self.hint = partial(_hint_on_ids, self.roles, names)  # of errors about the ids
 
-    def read(self, query: Any, hits: Sequence[Any]) -> dict[Any, Any]:
-        """Return the values of a query's documents by their ids."""
+    def columns(self, hits: Sequence[Any]) -> tuple[list[Any], list[Any], list[Any]]:
+        """Return the ids of a query's hits, their values and their ranks, as far as they have any.
+
+        Raises:
+            InputError: one is no object.
+        """
         position = first_no_object(hits)
         if position is not None:
             problem = f"{shown(hits[position])} is among hits that are objects; give objects alone"
             raise InputError(problem, position=position)
-        values = _all_at(hits, self.roles.value)
-        return self.lists.read(query, self.ids(hits), values, _all_at(hits, self.ranks))
+        return self.ids(hits), _all_at(hits, self.roles.value), _all_at(hits, self.ranks)
 
     def ids(self, hits: Sequence[Any]) -> list[Any]:
         """Return the ids of hits."""

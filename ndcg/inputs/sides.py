@@ -10,7 +10,7 @@
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
-from itertools import accumulate, chain, takewhile
+from itertools import accumulate, chain, islice, takewhile
 from numbers import Real
 from operator import length_hint
 from types import NoneType
@@ -44,6 +44,7 @@ from .hashes import Columns
 from .ids import id_kind
 from .object_reader import HitReader, ListReader, ObjectReader
 from .objects import (
+    LOOKED_AT,
     fields_among,
     fields_of,
     first_in,
@@ -564,29 +565,31 @@ class RowReader:
 
     def __init__(self, rows: Iterable[Any], names: Names) -> None:
         self.names = names
-        self.hits: Any = None  # a `HitReader`, if there are hits, or pairs of a hit and a value
+        self.forms: dict[str, None] = {}  # what held the documents read so far
+        self.have_mapped = False  # whether some of them are mapped to their values
+        self.hits: HitReader | None = None
         self.lists = ListReader(names)
-        self.forms: dict[str, None] = {}
-        self.has_values = False  # whether some documents read so far have values
         self.fields: Mapping[str, str] = {}  # the fields of hits by role
         self.others: Sequence[str] = ()  # the fields of hits that are not read
         rows = list(rows)
         # What is no hit or no pair among them is refused with its query, where it is read.
-        lists_of_hits = list(filter(are_hits, rows))
-        if lists_of_hits:
-            hits = filter(is_object, chain.from_iterable(lists_of_hits))
-            self.hits = HitReader(hits, names)
-            self.lists = self.hits.lists
-        elif objects := _objects_in_pairs(rows):
-            self.hits = HitReader(objects, names.without_value())
-            self.lists = ListReader(names, self.hits.lists.hint)
-        if self.hits is not None:
+        all_hits = filter(is_object, chain.from_iterable(filter(are_hits, rows)))
+        hits = list(islice(all_hits, LOOKED_AT))  # the first ones tell the fields of all
+        objects = hits or _objects_in_pairs(rows)
+        if objects:
+            self.hits = HitReader(objects, names if hits else names.without_value())
+            self.lists = ListReader(names, self.hits.hint)
             self.fields, self.others = self.hits.roles.fields, self.hits.roles.others
 
     @property
     def form(self) -> str:
         """What was read, as `preview` says it."""
         return " and ".join(self.forms)
+
+    @property
+    def has_values(self) -> bool:
+        """Whether some documents read so far have values."""
+        return self.have_mapped or self.lists.has_values
 
     def documents(self, query: Any, row: Any) -> DocumentValues:
         """Return the values of a query's documents by their ids."""
@@ -597,10 +600,10 @@ class RowReader:
 
     def _documents(self, query: Any, row: Any) -> DocumentValues:
         if isinstance(row, Mapping):
-            self._note("mappings of documents to numbers", not self.names.has_no_value)
+            self.forms["mappings of documents to numbers"] = None
             return self._of_mapping(row)
         if isinstance(row, Set):
-            self._note("sets of ids", False)
+            self.forms["sets of ids"] = None
             return documents_of_query(row, None, self.names)
         if not isinstance(row, (list, tuple)):
             hint = "give a list of ids or hits, a set, or a mapping of documents to numbers"
@@ -608,31 +611,34 @@ class RowReader:
         if len(row) == 0:
             return {}
         if are_hits(row):
-            self._note("lists of hits", self.hits.roles.value is not None)
-            documents: DocumentValues = self.hits.read(query, row)
-            return documents
+            self.forms["lists of hits"] = None
+            return self.lists.read(query, *self._reader_of_hits().columns(row))
         if are_pairs(row):
-            self._note("lists of pairs", not self.names.has_no_value)
+            self.forms["lists of pairs"] = None
             return self._of_pairs(query, row)
-        self._note("lists of ids", False)
+        self.forms["lists of ids"] = None
         return documents_of_query(without_filling(row), None, self.names)
 
-    def _note(self, form: str, has_values: bool) -> None:
-        """Remember what held the documents of a query."""
-        self.forms[form] = None
-        self.has_values |= has_values
+    def _reader_of_hits(self) -> HitReader:
+        """Return what reads hits; an error if the first queries, of a long file, have none."""
+        if self.hits is None:
+            raise InputError("has hits, unlike the first queries; give all queries in one form")
+        return self.hits
 
     def _of_mapping(self, row: Mapping[Any, Any]) -> DocumentValues:
         """Return a mapping of documents to numbers."""
         if not is_mapping_to_values(row):
             raise InputError(f"got {shown(dict(row))}; give {{document: number}} in each query")
-        return documents_of_query(row, None, self.names) if self.names.has_no_value else row
+        if self.names.has_no_value:
+            return documents_of_query(row, None, self.names)
+        self.have_mapped = True
+        return row
 
     def _of_pairs(self, query: Any, row: Sequence[Any]) -> DocumentValues:
         """Return the documents of pairs of an id, or of an object with one, and a value."""
         firsts, values = split_pairs(row)
         if is_object(firsts[0]):
-            firsts = list(self.hits.ids(firsts))
+            firsts = self._reader_of_hits().ids(firsts)
         return self.lists.read(query, firsts, values)
 
 

@@ -206,6 +206,9 @@ JSON_FILES: dict[str, Row] = {
     "an integer of 5,000 digits": run("a.json", f'{{"q": {{"d": 1,\n"e": {NINES}}}}}'),
     "nested too deep": run("a.json", '{"q":' * 100_000),
     "a list of numbers": run("a.json", "[1]", "record 0 (from 0)"),
+    "hits after many lists of ids": run(
+        "a.jsonl", '["d"]\n' * 600 + '[{"id": "d", "score": 1}]\n', "line 601", "query 600"
+    ),
     "a fraction as an id": run("a.json", f"[{OBJECT},{FRACTION}]", "record 1 (from 0)"),
     "one query": run("a.json", '{"d1": 0.5, "d2": 2}', "query 'd1'"),
     "three levels": run("a.json", json.dumps({"en": {"test": RUN, "dev": RUN}})),
