@@ -40,6 +40,7 @@ from .fields import (
     plain_name,
     spelled,
 )
+from .frame import Frame
 from .hashes import Columns
 from .ids import id_kind
 from .object_reader import HitReader, ListReader, ObjectReader
@@ -89,11 +90,7 @@ def read_side(argument: str, side: Any, names: Names) -> Any:
         raise InputError(f"is an open file ({type(side).__name__}); give its path", argument)
     frame = table_of(argument, side, names)
     if frame is not None:
-        with _ways_of_table(argument, side):
-            table = read_table(argument, frame, names)
-        if not isinstance(table, list):
-            return table
-        return objects_by_id(argument, table, names)  # rows that are queries with lists
+        return _of_table(argument, side, frame, names)
     if names.kind == "exclude":
         return side  # ids alone, which `exclusion` reads beside the rankings
     # A response of Elasticsearch's client has keys, too.
@@ -107,6 +104,7 @@ def read_side(argument: str, side: Any, names: Names) -> Any:
     rows = _rows(values)
     _refuse_tables(argument, rows)
     _refuse_two_matrices(argument, rows)
+    _refuse_rows_of_table(argument, rows, names)
     return _of_list(argument, values, rows, names)
 
 
@@ -169,6 +167,23 @@ def _refuse_two_matrices(argument: str, rows: Sequence[Any]) -> None:
         padding = f"{mark('ignore_index', -100)} if it pads rows"
         hint = f"if the first has the scores, give {argument}[0], and {padding}"
     raise InputError(f"holds two arrays, of shapes {first} and {second}; {hint}", argument)
+
+
+def _of_table(argument: str, side: Any, frame: Frame, names: Names) -> Columns | Pairs | ById:
+    """Return the rows of a table, which are documents, or queries with lists of them."""
+    with _ways_of_table(argument, side):
+        table = read_table(argument, frame, names)
+    return objects_by_id(argument, table, names) if isinstance(table, list) else table
+
+
+def _refuse_rows_of_table(argument: str, rows: Sequence[Any], names: Names) -> None:
+    """Raise an error for tuples that are no queries: they hold text, or are estimates of a run."""
+    first = _first_filled(rows)
+    if type(first) is not tuple:
+        return
+    are_estimates = names.kind == "run" and all(map(_is_estimate, rows))
+    if are_estimates or any(isinstance(cell, (str, UUID)) for cell in first):
+        raise row_of_table(argument, first, names)
 
 
 @contextmanager
@@ -438,29 +453,24 @@ def _of_list(argument: str, side: Any, rows: Sequence[Any], names: Names) -> Any
     """Return the documents of a list of queries, or of objects; itself if it has numbers."""
     # The first query with documents tells the form of all.
     first = _as_row(argument, _first_filled(rows), by_position=True)
-    if type(first) is tuple and _is_row_of_table(rows, first, names):
-        raise row_of_table(argument, first, names)
-    if not _have_ids(first):
+    if not _have_ids(first, names):
         return side
-    if names.labels is not None and _are_ids(first):
-        return side  # labels if the other side holds numbers, which both sides together tell
     if is_object(first) and not _are_rankings(argument, first, rows, names):
         return objects_by_id(argument, rows, names)
     return read_by_query(argument, enumerate(rows), names, by_position=True)
 
 
-def _have_ids(row: Any) -> bool:
+def _have_ids(row: Any, names: Names) -> bool:
     """Return whether the documents of a query have ids, and are no numbers by position."""
-    if isinstance(row, Set) or is_object(row):
-        return True
-    return _are_ids(row) or are_hits(row) or are_pairs(row)
+    if _are_ids(row):
+        # Text is labels if the other side holds numbers, which both sides together tell.
+        return names.labels is None
+    return isinstance(row, Set) or is_object(row) or are_hits(row) or are_pairs(row)
 
 
-def _is_row_of_table(rows: Sequence[Any], first: tuple[Any, ...], names: Names) -> bool:
-    """Return whether a tuple holds text, or all of a run are a user, an item and an estimate."""
-    if any(isinstance(cell, (str, UUID)) for cell in first):
-        return True
-    return names.kind == "run" and {tuple(map(type, row)) for row in rows} == {(int, int, float)}
+def _is_estimate(row: Any) -> bool:
+    """Return whether a row is a tuple of a user, an item and an estimate."""
+    return type(row) is tuple and tuple(map(type, row)) == (int, int, float)
 
 
 def row_of_table(argument: str, row: tuple[Any, ...], names: Names) -> InputError:

@@ -97,6 +97,9 @@ BY_POSITION: dict[str, Row] = {
     "None as a query": refused(
         compute, "references", "query 1", **TWO | {"references": [[1, 0], None]}
     ),
+    "None after a tuple": refused(
+        compute, "predictions", "query 1", **TWO | {"predictions": [(1, 2, 0.5), None]}
+    ),
     "an array of text": refused(
         compute, "references", **TWO | {"predictions": np.array([["2", "1"], ["1", "2"]])}
     ),
