@@ -495,17 +495,24 @@ class Names(NamedTuple):
             # One name for both sides may be that of the other side alone.
             if named or not is_shared:
                 return named
-        taken = self.given_names  # for other roles
-        by_group: dict[int, list[Any]] = defaultdict(list)
-        for possible, groups in standard:
-            group_of = _group_of_names(groups)
-            for path in fields_called(group_of, possible):
-                if path not in taken and possible.tells(path):
-                    by_group[group_of[possible[path].name]].append(path)
-        if not by_group:
-            return []
-        present = by_group[min(by_group)]
+        present = _with_standard_names(standard, self.given_names)
         return [*present, *_asked_by_users(present, fields, standard)]
+
+
+def _with_standard_names(
+    standard: Sequence[tuple[Fields, Groups]], taken: Sequence[str]
+) -> list[Any]:
+    """Return the fields with a standard name, of the first group that has any of their names.
+
+    Fields that are taken have another role.
+    """
+    by_group: dict[int, list[Any]] = defaultdict(list)
+    for possible, groups in standard:
+        group_of = _group_of_names(groups)
+        for path in fields_called(group_of, possible):
+            if path not in taken and possible.tells(path):
+                by_group[group_of[possible[path].name]].append(path)
+    return by_group[min(by_group, default=0)]
 
 
 @cache
@@ -533,7 +540,7 @@ def _asked_by_users(
     present: Sequence[Any], fields: Fields, standard: Sequence[tuple[Fields, Groups]]
 ) -> list[Any]:
     """Return the fields of what users ask beside fields of users alone: nothing tells which."""
-    if not {fields[path].name for path in present} <= PLAIN_USERS:
+    if not present or not {fields[path].name for path in present} <= PLAIN_USERS:
         return []
     groups = chain.from_iterable(groups for _, groups in standard)
     return fields_called(plain_names(*groups).intersection(ASKED), fields)
@@ -678,15 +685,7 @@ def chosen_fields(
         _refuse_lists_by_grade(fields)
     if unclear:
         problems = _problems(unclear, names, fields)
-        written = {role: names.written(role) for role in unclear if fields}
-        ways = _other_ways(unclear, names, fields)
-        ways += [*_word(chosen, names, fields), *_flattened(fields, fields)]
-        if "document" in unclear:
-            ways += _several_ids(fields)
-        if names.kind == "exclude":
-            written = {}  # since `fields` names those of the sides
-            by_query = mark("pandas", said="{query: ids}", before=", or give ")
-            ways = [f"rename its columns to user_id and item_id{by_query}"]
+        written, ways = _ways_to_choose(unclear, chosen, names, fields)
         raise UnknownFieldError(problems, written, chosen, there, fields, ways)
     # A score that is the relevance too would make every ranking ideal.
     twice = [role for role, field in chosen.items() if list(chosen.values()).count(field) > 1]
@@ -694,6 +693,24 @@ def chosen_fields(
         problem = f"one field is named twice, {shown(chosen[twice[0]])}"
         raise UnknownFieldError([problem], dict.fromkeys(twice, "..."), {}, there, fields)
     return chosen
+
+
+def _ways_to_choose(
+    unclear: Mapping[str, Sequence[Any]], chosen: Mapping[str, Any], names: Names, fields: Fields
+) -> tuple[dict[str, Any], list[str]]:
+    """Return what an error writes for the names of unclear roles, and what else to do."""
+    if names.kind == "exclude":  # whose fields `fields` does not name
+        by_query = mark("pandas", said="{query: ids}", before=", or give ")
+        return {}, [f"rename its columns to user_id and item_id{by_query}"]
+    if not fields:
+        return {}, [f"give pairs, {{query: [(id, {names.value}), ...]}}"]
+    ways = []
+    if "score" in unclear and not names.is_order_given:
+        ways += _lowest_first(fields)
+    ways += [*_word(chosen, names, fields), *_flattened(fields, fields)]
+    if "document" in unclear:
+        ways += _several_ids(fields)
+    return {role: names.written(role) for role in unclear}, ways
 
 
 def _refuse_one_of_flattened(document: Any, fields: Fields) -> None:
@@ -764,18 +781,13 @@ def _problems(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fields
     return problems
 
 
-def _other_ways(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fields) -> list[str]:
-    """Return what else to do than to name the fields of roles, in sentences."""
-    if not fields:
-        return [f"give pairs, {{query: [(id, {names.value or 'value'}), ...]}}"]
-    if "score" not in unclear or names.is_order_given:
-        return []
-    called = [path for path, field in fields.items() if is_lowest_first(field.keys[-1])]
-    ways = []
-    for path in filter(fields.tells, called):
-        call = f"{mark('fields', {'score': path})} and {_either_order()}"
-        ways.append(f"to rank by {shown(path)}, give {call}")
-    return ways[:1]
+def _lowest_first(fields: Fields) -> list[str]:
+    """Return how to rank by the first field whose lowest value may be the best, if any."""
+    for path in filter(fields.tells, fields):
+        if is_lowest_first(fields[path].keys[-1]):
+            call = f"{mark('fields', {'score': path})} and {_either_order()}"
+            return [f"to rank by {shown(path)}, give {call}"]
+    return []
 
 
 def _several_ids(fields: Fields) -> list[str]:
