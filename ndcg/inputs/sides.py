@@ -259,6 +259,11 @@ def _of_mapping(argument: str, side: Mapping[Any, Any], names: Names) -> ById | 
     _refuse_columns_of_lists(argument, side, names)
     if are_responses(side):
         return _of_responses(argument, side, names)
+    return _of_queries(argument, side, names)
+
+
+def _of_queries(argument: str, side: Mapping[Any, Any], names: Names) -> ById:
+    """Return the documents of a mapping of queries to mappings, sets or lists."""
     # Nearly all mappings are such, whose values are looked at only where they are scored.
     if not names.has_no_value and _are_mappings_to_numbers(side):
         return ById(side)
@@ -305,10 +310,7 @@ def _if_these_are_queries(argument: str, key: Any) -> str:
 
 
 def is_single_object(side: Mapping[Any, Any], names: Names) -> bool:
-    """Return whether a mapping is an object with fields, and not a mapping of queries.
-
-    A query has no single value. A path that `fields` gives begins with a key.
-    """
+    """Return whether a mapping is an object with fields, and not a mapping of queries."""
     # To spell thousands of ids as names of fields would take long.
     if len(side) > MOST_FIELDS:
         return False
@@ -321,17 +323,17 @@ def is_single_object(side: Mapping[Any, Any], names: Names) -> bool:
 
 
 def _has_single_values(side: Mapping[Any, Any]) -> bool:
-    """Return whether some values are single, and others are not.
+    """Return whether some values of a mapping are single, which those of a query never are.
 
-    If all are, they are queries with one id, which are refused later.
+    If all are single, they are queries with one id, which are refused later.
     """
     return {isinstance(value, SCALARS) for value in side.values()} == {True, False}
 
 
 def _has_options(side: Mapping[Any, Any]) -> bool:
-    """Return whether options stand beside a list of objects.
+    """Return whether a mapping has options beside lists of objects.
 
-    They do in a request to Elasticsearch to rate rankings.
+    A request to Elasticsearch to rate rankings has them.
     """
     others = [value for value in side.values() if not are_hits(value)]
     return 0 < len(others) < len(side) and all(map(_are_options, others))
@@ -499,11 +501,16 @@ def _are_rankings(argument: str, first: Any, rows: Sequence[Any], names: Names) 
     # All records have the names of the first ones. To spell the ids of all rankings takes long.
     if any(_has_names_of_fields(row, names) for row in rankings[:FIRST_MAPPINGS]):
         return False
+    _refuse_same_keys(argument, rankings)
+    return True
+
+
+def _refuse_same_keys(argument: str, rankings: Sequence[Mapping[Any, Any]]) -> None:
+    """Raise an error for mappings with the same text as keys: documents, or names of fields."""
     if _have_same_keys(rankings) and all(isinstance(key, str) for key in rankings[0]):
         problem = f"holds mappings with the same keys, such as {shown(dict(rankings[0]))}"
         hint = f"if the keys are documents, give {{query: mapping}}; if fields, {mark('fields')}"
         raise InputError(f"{problem}; {hint}", argument)
-    return True
 
 
 def _rows(side: Any) -> Sequence[Any]:
