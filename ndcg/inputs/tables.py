@@ -43,12 +43,16 @@ def table_of(argument: str, side: Any, names: Names) -> Frame | None:
     if frame is None or len(frame.names) > 1 or names.name("document") in frame.names:
         return frame
     # A single column has no documents beside its queries; it may be a column of lists.
-    name = "".join(map(str, frame.names))
+    _refuse_unsplit_header(argument, "".join(map(str, frame.names)))
+    return None
+
+
+def _refuse_unsplit_header(argument: str, name: str) -> None:
+    """Raise an error for a single column whose name holds several, as of a file read wrongly."""
     separator = UNSPLIT.search(name)
     if separator:
         hint = f"read the file with sep={separator[0]!r}, or give its path"
         raise InputError(f"has a single column, {shown(name)}; {hint}", argument)
-    return None
 
 
 def is_dict_of_columns(side: Mapping[Any, Any], names: Names) -> bool:
@@ -235,17 +239,7 @@ def checked_rows(
     numbers = np.arange(len(side.query))
     side = side._replace(numbers=numbers, place_of=place_of)
     if names.keep is None:
-        repeated = repeated_row(side)
-        if repeated is not None:
-            row, before = repeated
-            document, query = side.words(row)
-            problem = f"document {document} of query {query} is in {side.place(before)} already"
-            hint = once(names.kind)
-            if names.kind == "run":
-                hint = f"if the rows are of several systems, give one at a time; else {hint}"
-            for name in names_of_totals(side.documents(np.array([row]))):
-                hint = f"{without_totals(name)}; {hint}"
-            raise InputError(f"{problem}; {hint}", side.place(row))
+        _refuse_repeated(side, names)
     if present is not None:
         if not present.any():
             raise InputError(no_values(names))
@@ -255,6 +249,22 @@ def checked_rows(
     if names.keep is not None:
         side = side.only(best_rows(side, names.keep, names.ascending))
     return side
+
+
+def _refuse_repeated(side: Columns, names: Names) -> None:
+    """Raise an error for the first row whose document its query has in another one."""
+    repeated = repeated_row(side)
+    if repeated is None:
+        return
+    row, before = repeated
+    document, query = side.words(row)
+    problem = f"document {document} of query {query} is in {side.place(before)} already"
+    hint = once(names.kind)
+    if names.kind == "run":
+        hint = f"if the rows are of several systems, give one at a time; else {hint}"
+    for name in names_of_totals(side.documents(np.array([row]))):
+        hint = f"{without_totals(name)}; {hint}"
+    raise InputError(f"{problem}; {hint}", side.place(row))
 
 
 def read_values(called: str, cells: Any, names: Names) -> Column:
