@@ -272,12 +272,7 @@ def _from_rows(
     types = {getattr(row, "dtype", np.dtype(object)) for row in rows}
     if any(dtype.kind in TEXTS_AND_OBJECTS for dtype in types):
         return _from_lists(argument, _lists(argument, rows), ignore_index, labels)
-    for query, row in enumerate(rows):
-        if row.ndim != 1:
-            problem = f"must be a 1-D array of documents; got {row.ndim}-D"
-            outputs = "np.stack([output[:, 1] for output in predictions], axis=1)"
-            hint = f"of predict_proba with several outputs, give {outputs}"
-            raise InputError(problem, argument, f"query {query}", hint=hint)
+    _refuse_matrices(argument, rows)
     kinds = set(map(type, rows))
     if len(types) == 1 and Widened not in kinds:
         offsets = offsets_of(np.fromiter(map(len, rows), np.int64))
@@ -288,6 +283,16 @@ def _from_rows(
         return column
     # Padding is compared in the type of its row, which is not the type of all values.
     return column._replace(padding=np.concatenate([is_padding(row, ignore_index) for row in rows]))
+
+
+def _refuse_matrices(argument: str, rows: Sequence[NDArray[Any]]) -> None:
+    """Raise an error for an array of a query that is not one value per document."""
+    for query, row in enumerate(rows):
+        if row.ndim != 1:
+            problem = f"must be a 1-D array of documents; got {row.ndim}-D"
+            outputs = "np.stack([output[:, 1] for output in predictions], axis=1)"
+            hint = f"of predict_proba with several outputs, give {outputs}"
+            raise InputError(problem, argument, f"query {query}", hint=hint)
 
 
 def _concatenated(arrays: Sequence[Any]) -> NDArray[Any]:
@@ -486,15 +491,22 @@ def _one_by_one(
     if wrong:
         row = min(wrong)
         raise refused(row, _not_a_number(argument, given, values[row], labels))
-    # Without None, NumPy may store them exactly.
+    array = _exact(values)
+    if array is None:
+        row = next(row for row, value in enumerate(values) if not _are_held([value], np.float64))
+        raise refused(row, "would be rounded; give floats, or all integers of at most 64 bits")
+    return array, mask
+
+
+def _exact(values: list[Any]) -> NDArray[Any] | None:
+    """Return an array that holds numbers of Python exactly; None if no type does."""
     array = np.array(values)
     if _holds_all(array):
-        return array, mask
+        return array
     for dtype in (np.float64, np.int64, np.uint64):
         if _are_held(values, dtype):
-            return np.array(values, dtype), mask
-    row = next(row for row, value in enumerate(values) if not _are_held([value], np.float64))
-    raise refused(row, "would be rounded; give floats, or all integers of at most 64 bits")
+            return np.array(values, dtype)
+    return None
 
 
 def _python_values(values: list[Any], labels: Labels | None, may_be_text: bool) -> list[Any]:
