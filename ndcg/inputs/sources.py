@@ -260,11 +260,12 @@ def plain_in_order(argument: str, values: Any) -> Any:
 
 
 def converted(values: Any) -> Any:
-    """Return values as an array, by the first method that their library has.
+    """Return values as an array, by a method of their library, or by a protocol that it supports.
 
     No library is imported for it. A sparse matrix of SciPy stays sparse.
     """
-    # From the particular to the general: most libraries also have `__array__`.
+    # From the particular to the general: most libraries also have `__array__`, and a sparse matrix
+    # may be a mapping.
     if is_sparse(values):
         return _rows_of_sparse(values)
     if isinstance(values, (np.ndarray, *ARROW, Mapping)):
@@ -279,6 +280,11 @@ def converted(values: Any) -> Any:
         return values.get()  # a copy to the host, which CuPy never makes by itself
     if hasattr(values, "column_name"):
         return _from_column_of_dataset(values)
+    return _by_protocol(values)
+
+
+def _by_protocol(values: Any) -> Any:
+    """Return values as an array, by the protocol that tells most; unchanged if they have none."""
     if hasattr(values, "__arrow_c_stream__"):
         return _from_stream(values)
     if hasattr(values, "__arrow_c_array__"):
