@@ -2,6 +2,7 @@
 
 import ast
 import re
+from collections.abc import Set
 from dataclasses import replace
 from itertools import chain
 from typing import Any
@@ -142,15 +143,19 @@ def _refuse_several_in_cells(argument: str, side: Columns, other: ById | Columns
     known = set(map(str, other.ids()))
     if known.isdisjoint(side.document.to_pylist()):
         # Parts that are words alone would be those of titles.
-        parts_of_cells = set(chain.from_iterable(map(PART_OF_CELL.findall, known)))
-        known |= {part for part in parts_of_cells if any(map(str.isdigit, part))}
+        known |= _with_digits(set(chain.from_iterable(map(PART_OF_CELL.findall, known))))
     for document in dict.fromkeys(several.to_pylist()):
         parts = set(PART_OF_CELL.findall(document))
         unknown = parts - known
         if document in known or unknown == parts:
             continue
-        if all(any(map(str.isdigit, part)) for part in unknown):
+        if unknown == _with_digits(unknown):
             problem = f"the id {shown(document)} holds several ids"
             known_part = f"{shown(min(parts & known))} is one of the other side"
             hint = "give a list of ids in each cell, or a row for each document"
             raise InputError(f"{problem}, of which {known_part}; {hint}", argument)
+
+
+def _with_digits(parts: Set[str]) -> set[str]:
+    """Return the parts of ids that hold a digit."""
+    return {part for part in parts if any(map(str.isdigit, part))}
