@@ -53,11 +53,8 @@ class ListReader:
         """Return the values of a query's documents by their ids."""
         numbers = [] if self.names.has_no_value else list(map(as_number, values))
         self.has_values |= len(numbers) > 0
-        # One query is enough for a warning; in the others the fault is the same.
-        if self.names.kind == "run" and not self.warning:
-            problem = contradiction(numbers, list(map(as_number, ranks)), self.names)
-            if problem:
-                self.warning = f"query {shown(query)}: {problem}"
+        if self.names.kind == "run":
+            self._hold_against_order(query, numbers, ranks)
         try:
             if self.names.kind == "run" and None in numbers:
                 refuse_no_score(list(ids), numbers)
@@ -65,6 +62,15 @@ class ListReader:
         except InputError as error:
             error.hint = self.hint()
             raise
+
+    def _hold_against_order(self, query: Any, scores: Sequence[Any], ranks: Iterable[Any]) -> None:
+        """Note what a warning says if scores rank documents in another order than they are in."""
+        # One query is enough for a warning; in the others the fault is the same.
+        if self.warning:
+            return
+        problem = contradiction(scores, list(map(as_number, ranks)), self.names)
+        if problem:
+            self.warning = f"query {shown(query)}: {problem}"
 
 
 class HitReader:
@@ -236,11 +242,7 @@ class ObjectReader:
     ) -> dict[Any, Any]:
         """Return the values of the documents of a query by their ids."""
         if documents is None:
-            error = value_at(row, ("error",))
-            if error:
-                problem = f"it has an error in place of documents, {shown(error)}"
-                hint = "if it is judged, it counts as if nothing was retrieved"
-                self.lists.warning = f"query {shown(query)}: {problem}; {hint}"
+            self._note_failure(query, row)
             return {}
         if isinstance(documents, Mapping):
             return self.lists.read(query, documents, documents.values())
@@ -255,6 +257,14 @@ class ObjectReader:
             ids = values if self.names.kind == "qrels" else documents
             return self.lists.read(query, ids, map(values.get, ids), ranks)
         return self.lists.read(query, documents, self._values(values, documents), ranks)
+
+    def _note_failure(self, query: Any, row: Any) -> None:
+        """Note what a warning says about a query that has an error in place of documents."""
+        error = value_at(row, ("error",))
+        if error:
+            problem = f"it has an error in place of documents, {shown(error)}"
+            hint = "if it is judged, it counts as if nothing was retrieved"
+            self.lists.warning = f"query {shown(query)}: {problem}; {hint}"
 
     def _column(self, objects: Sequence[Any], keys: Keys | None) -> list[Any]:
         """Return what objects have at some keys, one after the other; None without keys."""
