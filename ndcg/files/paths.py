@@ -32,7 +32,7 @@ def from_files(
     if are_files and os.fspath(inputs.predictions) == os.fspath(inputs.references):
         errors = {name: side for name, side in read.items() if isinstance(side, InputError)}
         if errors:
-            raise one_error(errors, are_one=True)
+            raise one_error(errors, are_one=True, read={})
         refuse_same_column("predictions", read["predictions"], read["references"])
     return inputs._replace(**read)
 

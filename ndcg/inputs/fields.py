@@ -8,7 +8,7 @@ If no field, or more than one, could have a role, one error lists all fields wit
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property, lru_cache, partial
 from itertools import chain, islice
 from types import NoneType
@@ -848,14 +848,14 @@ def _example(value: Any) -> str:
 
 
 def one_error(
-    errors: Mapping[str, InputError], are_one: bool = False, qrels: Any = None
+    errors: Mapping[str, InputError], are_one: bool, read: Mapping[str, Any]
 ) -> InputError:
     """Return one error for the errors of several sides, by argument.
 
-    If the sides `are_one`, such as a log, the query has one name and the documents have two. The
-    references are given if they have been read.
+    If the sides `are_one`, such as a log, the query has one name and the documents have two. Other
+    sides may have been `read`.
     """
-    relevance = getattr(qrels, "fields", {}).get("relevance")
+    relevance = getattr(read.get("references"), "fields", {}).get("relevance")
     unknown: dict[str, UnknownFieldError] = {}
     for argument, error in errors.items():
         if isinstance(error, UnknownFieldError):
@@ -864,6 +864,7 @@ def one_error(
             if "score" in error.roles and plain_name(relevance) in PLAIN_SCORES:
                 problem = f"the relevance of the references is {shown(relevance)}"
                 error.add(f"{problem}; {mark('swapped', said='are both sides swapped?')}")
+            error.add(*_on_other_sides(error, read))
     # Names that are lacking on both sides are asked for together, so that one answer is enough.
     if len(unknown) == len(errors) and (len(errors) > 1 or are_one):
         return _unknown_on_sides(unknown, are_one)
@@ -873,6 +874,14 @@ def one_error(
     if len(messages) == 1 or "swapped" in first.options:
         return first
     return InputError("; ".join(messages[:2]))
+
+
+def _on_other_sides(error: UnknownFieldError, read: Mapping[str, Any]) -> Iterator[str]:
+    """Yield which fields with unclear roles have this role on other sides."""
+    for argument, side in read.items():
+        for role, field in getattr(side, "fields", {}).items():
+            if role in error.roles and field in error.examples:
+                yield f"the {role} of the {mark(argument)} is {shown(field)}"
 
 
 def _unknown_on_sides(errors: Mapping[str, UnknownFieldError], are_one: bool) -> InputError:

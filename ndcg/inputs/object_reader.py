@@ -25,6 +25,7 @@ from .roles import (
     roles_of_hits,
     roles_of_objects,
     split_pairs,
+    those_of_one_system,
 )
 
 
@@ -112,14 +113,12 @@ def _path_of_ranks(roles: Roles, names: Names) -> Keys | None:
     return roles.all_fields[ranks[0]].keys if ranks else None
 
 
-def _hint_on_ids(roles: Roles, names: Names, outer: Keys = ()) -> str:
+def _hint_on_ids(roles: Roles, names: Names) -> str:
     """Return what an error about ids says of their field, which may be in an outer list."""
+    path = roles.fields["document"]
     another = or_another("document", other_ids(roles, names))
-    hint = f"the ids are in {roles.fields['document']!r}{another}"
-    if outer:
-        lists = ".".join(outer)
-        hint += f"; if the {lists!r} of a query are of several systems, give those of one"
-    return hint
+    hint = f"the ids are in {path!r}{another}"
+    return "; ".join([hint, *those_of_one_system(roles.all_fields[path])])
 
 
 class ObjectReader:
@@ -170,8 +169,7 @@ class ObjectReader:
         self.are_rows = not document.holder
         self.ranks = _path_of_ranks(self.roles, names)
         self.are_flat_rows = self.are_rows and all(len(keys) == 1 for keys in self.paths.values())
-        outer = document.keys[: document.lists[0]] if self.are_in_lists else ()
-        self.lists = ListReader(names, partial(_hint_on_ids, self.roles, names, outer))
+        self.lists = ListReader(names, partial(_hint_on_ids, self.roles, names))
         if self.are_in_lists:
             # Of several rankings, the best rank in any tells nothing.
             self.lists.once = once("qrels")

@@ -5,7 +5,7 @@ tell is settled (`together`); both are joined, by position or by ids (`joins`), 
 values of all queries, one query after the other, and what was judged and retrieved.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from itertools import pairwise
@@ -66,6 +66,11 @@ from .together import together
 # Chunked columns and sparse matrices are read in parts of about this many documents.
 PART = 1 << 20
 MOST_LABELS = 5  # different words that are labels; more are answers
+Check = Callable[[Any, Any], None]  # raises an error about references, beside documents to exclude
+
+
+def accept_all(references: Any, exclude: Any) -> None:
+    """Accept references in any case."""
 
 
 class Inputs(NamedTuple):
@@ -103,8 +108,12 @@ class Inputs(NamedTuple):
         score_order: str | None = None,
         labels: Labels | None = None,
         keep: str | None = None,
+        check: Check = accept_all,
     ) -> "Inputs":
-        """Return rankings of other libraries as arrays, and what has ids by its ids."""
+        """Return rankings of other libraries as arrays, and what has ids by its ids.
+
+        An error that `check` raises is told with those of the other sides.
+        """
         # Two usual forms need no other look, which would take longer than to score a few queries.
         others = (self.query_ids, self.document_ids, self.exclude, self.fields)
         if set(map(type, others)) == {NoneType}:
@@ -112,7 +121,7 @@ class Inputs(NamedTuple):
             if sides is not None:
                 return self._replace(predictions=sides[0], references=sides[1])
         runs = {"predictions": self.predictions}
-        (inputs,) = settled_systems(runs, self, [score_order], labels, keep)
+        (inputs,) = settled_systems(runs, self, [score_order], labels, keep, check)
         return inputs
 
 
@@ -122,10 +131,11 @@ def settled_systems(
     score_orders: Iterable[str | None],
     labels: Labels | None = None,
     keep: str | None = None,
+    check: Check = accept_all,
 ) -> list[Inputs]:
     """Return the inputs of all systems, settled; its predictions are by the name of the argument.
 
-    All but the predictions are shared, and read once.
+    All but the predictions are shared, and read once. `check` is as in `Inputs.settled`.
     """
     fields = inputs.names
     orders = dict(zip(runs, score_orders, strict=True))
@@ -137,7 +147,7 @@ def settled_systems(
     ids = {"query_ids": inputs.query_ids, "document_ids": inputs.document_ids}
     # Generators become lists, since their values are looked at before they are read.
     given = {argument: listed(side) for argument, side in {**runs, **others, **ids}.items()}
-    sides = _read_sides({argument: given[argument] for argument in names}, names)
+    sides = _read_sides({argument: given[argument] for argument in names}, names, check)
     named = [name for name, side in sides.items() if has_ids(side) and side.positions is None]
     # The queries or documents of others are matched by position.
     refuse_other_orders({name: given[name] for name in given if name not in named})
@@ -200,8 +210,10 @@ def _is_prose(side: Any, name: Any) -> bool:
     return len(texts) > max(MOST_LABELS, len(cells) / 2)
 
 
-def _read_sides(given: Mapping[str, Any], names: Mapping[str, Names]) -> dict[str, Any]:
-    """Return all sides, read; one error says what is wrong with them."""
+def _read_sides(
+    given: Mapping[str, Any], names: Mapping[str, Names], check: Check
+) -> dict[str, Any]:
+    """Return all sides, read and checked; one error says what is wrong with them."""
     sides: dict[str, Any] = {}
     errors: dict[str, InputError] = {}
     for argument, side in given.items():
@@ -212,14 +224,18 @@ def _read_sides(given: Mapping[str, Any], names: Mapping[str, Names]) -> dict[st
             refuse_no_values(argument, sides[argument], names[argument])
         except InputError as error:
             errors[argument] = error
-    if not errors:
-        return sides
     qrels = sides.get("references")
-    errors.update(_errors_of_words(qrels, names["references"]))
     for refused in errors.values():
         _add_way_beside(qrels, refused)
+    try:
+        check(qrels, sides.get("exclude"))
+    except InputError as error:
+        errors["references"] = error
+    if not errors:
+        return sides
+    errors.update(_errors_of_words(qrels, names["references"]))
     are_one = sum(side is given["references"] for side in given.values()) > 1
-    raise one_error(errors, are_one, qrels)
+    raise one_error(errors, are_one, sides)
 
 
 def _errors_of_words(qrels: Any, names: Names) -> dict[str, InputError]:
@@ -320,7 +336,7 @@ def read(
     lists of them and to change the type or the order of scores.
     """
     inputs = Inputs(predictions, references, query_ids, document_ids, exclude, fields=fields)
-    settings = {name: how.get(name) for name in ("score_order", "labels", "keep")}
+    settings: dict[str, Any] = {name: how.get(name) for name in ("score_order", "labels", "keep")}
     return align(inputs.settled(**settings), **how)
 
 

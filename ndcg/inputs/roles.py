@@ -219,7 +219,17 @@ def _ways_without_roles(
         if lacking > 0:
             others = "leave those out whose queries others have"
             ways.append(f"{lacking} of {len(documents)} objects have no documents; {others}")
+        if len(objects) > 1:  # a single one may hold all queries
+            ways += those_of_one_system(fields[error.chosen["document"]])
     return ways
+
+
+def those_of_one_system(document: Field) -> list[str]:
+    """Return what an error says about documents in several lists of a query, if they are."""
+    if len(document.lists) < 2:
+        return []
+    lists = ".".join(document.keys[: document.lists[0]])
+    return [f"if the {lists!r} of a query are of several systems, give those of one"]
 
 
 def _way_without_query(names: Names, are_flat: bool) -> str:

@@ -6,6 +6,7 @@ the query and the position, as the user knows them.
 
 from collections.abc import Callable, Generator, Mapping
 from contextlib import closing
+from functools import partial
 from itertools import accumulate
 from typing import Any
 
@@ -122,8 +123,8 @@ def counted_parts(
     `notify` is called with the doubts about the first part.
     """
     before = 0
-    inputs = from_files(inputs, **options.sides).settled(**options.sides)
-    refuse_negative(inputs.references, inputs.exclude, options)
+    check = partial(refuse_negative, options)
+    inputs = from_files(inputs, **options.sides).settled(**options.sides, check=check)
     for part in parts(inputs, first_query=first_query, **options.reading):
         refuse_missing(part, options, before)
         if not before:
@@ -135,7 +136,7 @@ def counted_parts(
         raise ValueError(NOTHING_TO_SCORE)
 
 
-def refuse_negative(references: Any, exclude: Any, options: Options) -> None:
+def refuse_negative(options: Options, references: Any, exclude: Any) -> None:
     """Raise an error for the first row of a file or table with a negative relevance.
 
     The options may allow it.

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from typing import Any, Literal, Unpack
 
@@ -186,13 +187,13 @@ def _columns_of_systems(
     # Options differ only in the order of scores.
     shared = next(iter(options.values()))
     inputs = from_files(inputs, labels=shared.labels)
-    refuse_negative(inputs.references, inputs.exclude, shared)
     keep = shared.sides["keep"]
     orders = [system_options.given_order for system_options in options.values()]
     sides = {}
     for (argument, run), order in zip(runs.items(), orders, strict=True):
         sides[argument] = side_or_error(argument, run, inputs, order, keep=keep)
-    systems = settled_systems(sides, inputs, orders, shared.labels, keep)
+    check = partial(refuse_negative, shared)
+    systems = settled_systems(sides, inputs, orders, shared.labels, keep, check)
     columns: BySystem = {}
     doubts: dict[str, list[str]] = {}
     for name, system in zip(options, systems, strict=True):

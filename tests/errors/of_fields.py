@@ -236,6 +236,17 @@ OF_OBJECTS: dict[str, Row] = {
         }
     ),
     "hits without a relevance": qrels({"q": [{"id": "a", "stars": 2}]}),
+    "several lists of documents of each query": run(
+        [
+            {
+                "user": "ann",
+                "question": question,
+                "steps": [{"hits": [{"id": "a", "score": 0.9}]}, {"hits": []}],
+            }
+            for question in "qp"
+        ],
+        references=[{"question": "q", "relevant_ids": ["a"]}],
+    ),
     "hits with two ids": run({"q": [{"doc_id": "a", "chunk_id": "b", "score": 0.9}]}),
     "hits with two scores": run({"q": [{"id": "a", "similarity": 0.5, "relevance_score": 0.9}]}),
     "hits with a rank and a score, lowest first": run(
@@ -367,6 +378,10 @@ OF_TABLES: dict[str, Row] = {
         pa.table({"query_id": ["q"], "doc_id": ["a"], "relevance": [-2]}),
         "row 0",
         "query 'q', document 'a'",
+    ).when_scored(),
+    "a negative relevance beside a run with two ids": run(
+        pa.table({"qid": ["q"], "docid": [7], "docno": ["a"], "score": [0.5]}),
+        references=pa.table({"qid": ["q"], "docno": ["a"], "relevance": [-2]}),
     ).when_scored(),
     "the query in the index": run(
         pd.DataFrame({"qid": ["q"], "docno": ["a"], "score": [0.5]}).set_index("qid")
