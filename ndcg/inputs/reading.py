@@ -11,13 +11,14 @@ from functools import partial
 from itertools import pairwise
 from types import NoneType
 from typing import Any, NamedTuple
+from warnings import catch_warnings
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..measure.labels import Labels
-from ..measure.messages import InputError, brief, mark, shown, warn
+from ..measure.messages import InputError, brief, mark, marked, shown, warn
 from ..measure.scoring import InvalidRankingError
 from .beside_ids import SCORE_OF_EACH_ROW
 from .columns import as_number, read_column, read_flat_column
@@ -234,8 +235,45 @@ def _read_sides(
     if not errors:
         return sides
     errors.update(_errors_of_words(qrels, names["references"]))
+    nameless = _of_values_without_name(errors, given, names)
+    if len(nameless) == len(errors) and not isinstance(qrels, (list, np.ndarray)):
+        nameless[-1].add(*_next_problem(given, names, sides))
     are_one = sum(side is given["references"] for side in given.values()) > 1
     raise one_error(errors, are_one, sides)
+
+
+def _of_values_without_name(
+    errors: Mapping[str, InputError], given: Mapping[str, Any], names: Mapping[str, Names]
+) -> list[UnknownFieldError]:
+    """Return the errors of sides in memory with which nothing is wrong but the name of values."""
+    nameless = []
+    for argument, error in errors.items():
+        is_of_file = error is given[argument]
+        if is_of_file or names[argument].has_query_ids:
+            continue
+        if isinstance(error, UnknownFieldError) and error.roles == [names[argument].value]:
+            nameless.append(error)
+    return nameless
+
+
+def _next_problem(
+    given: Mapping[str, Any], names: Mapping[str, Names], read: Mapping[str, Any]
+) -> Iterator[str]:
+    """Yield what else is wrong with both sides, of which some have no name for their values."""
+    run = next(iter(given))
+    unread = [argument for argument in given if argument not in read]
+    sides = dict(read)
+    try:
+        with catch_warnings(action="ignore"):
+            for argument in unread:
+                without_value = names[argument].without_value()
+                sides[argument] = read_side(argument, given[argument], without_value)
+            rankings = align(together(Inputs(sides[run], sides["references"]), names[run]))
+    except ValueError as error:
+        yield marked(error)
+        return
+    if rankings.unmatched:
+        yield rankings.unmatched
 
 
 def _errors_of_words(qrels: Any, names: Names) -> dict[str, InputError]:

@@ -236,6 +236,13 @@ OF_OBJECTS: dict[str, Row] = {
         }
     ),
     "hits without a relevance": qrels({"q": [{"id": "a", "stars": 2}]}),
+    "hits without a relevance whose ids are of one side": qrels(
+        {"q": [{"id": "7", "text": "a", "stars": 2}]},
+        predictions={"q": [{"id": "3", "text": "a", "score": 0.9}]},
+    ),
+    "hits without a score, one document twice": run(
+        {"q": [{"id": "a", "near": 0.9}, {"id": "a", "near": 0.8}]}
+    ),
     "several lists of documents of each query": run(
         [
             {
@@ -383,6 +390,10 @@ OF_TABLES: dict[str, Row] = {
         pa.table({"qid": ["q"], "docid": [7], "docno": ["a"], "score": [0.5]}),
         references=pa.table({"qid": ["q"], "docno": ["a"], "relevance": [-2]}),
     ).when_scored(),
+    "a run without a score and other queries": run(
+        pa.table({"qid": ["1"], "docno": ["a"], "bm25": [0.5]}),
+        references=pa.table({"qid": [1], "docno": ["a"], "relevance": [2]}),
+    ),
     "the query in the index": run(
         pd.DataFrame({"qid": ["q"], "docno": ["a"], "score": [0.5]}).set_index("qid")
     ),
