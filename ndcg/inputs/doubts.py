@@ -13,7 +13,7 @@ from ..measure.messages import shown
 from .documents import has_ids
 from .fields import NAMES_OF_RANKS, says_lowest_first
 from .ids import PROBE, as_list
-from .no_rankings import several_first_ranks
+from .no_rankings import MANY_DOCUMENTS, several_first_ranks
 from .rankings import Rankings
 
 LOWEST_FLOAT32 = float(np.finfo(np.float32).min)
@@ -90,6 +90,19 @@ def _with_several_rankings(query: NDArray[Any], rank: NDArray[Any]) -> int:
     has_more = follows & (count[1:] > count[:-1])
     share_two = follows & is_first[:-1] & (count[1:] > 1)
     return 0 if has_more.any() or share_two.sum() < FEWEST_QUERIES else several
+
+
+def doubts_about_equal_sides(rankings: Rankings) -> Iterator[str]:
+    """Yield what a warning says about many scores that are the relevances themselves."""
+    if len(rankings.score) < MANY_DOCUMENTS or not rankings.is_full:
+        return
+    # The first document tells nearly always, and the first ones of many.
+    looked_at = (slice(1), slice(PROBE), slice(None))
+    score, relevance = rankings.score, rankings.relevance
+    are_equal = all(np.array_equal(score[rows], relevance[rows]) for rows in looked_at)
+    if are_equal and not rankings.are_equally_relevant():
+        problem = "the scores of all documents are their relevances, so that every ranking is ideal"
+        yield f"{problem}; if these are labels, or the references, give the scores of a model"
 
 
 def doubts_about_ids(rankings: Rankings, run: Any) -> Iterator[str]:

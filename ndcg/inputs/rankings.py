@@ -161,6 +161,16 @@ class Rankings(NamedTuple):
             query, position = place_among(self.offsets, row)
             raise InvalidRankingError("score", query, position, f"{self.score[row]} {problem}")
 
+    @property
+    def is_full(self) -> bool:
+        """Whether every document has a score and a relevance."""
+        return self.judged is None and self.retrieved is None
+
+    def are_equally_relevant(self) -> bool:
+        """Return whether all documents of each query have one relevance."""
+        changes = np.flatnonzero(self.relevance[1:] != self.relevance[:-1]) + 1
+        return bool(np.isin(changes, self.offsets).all())
+
     def arrays(self) -> dict[str, Any]:
         """Return the arrays for the kernel, by name."""
         return dict(zip(self._fields[:5], self[:5], strict=True))

@@ -29,7 +29,12 @@ from .documents import (
     ids_of_queries,
     refuse_no_values,
 )
-from .doubts import doubts_about_ids, doubts_about_scores, respelled_ids
+from .doubts import (
+    doubts_about_equal_sides,
+    doubts_about_ids,
+    doubts_about_scores,
+    respelled_ids,
+)
 from .fields import (
     LISTS_OF_IDS,
     NAMES_OF_RANKS,
@@ -67,7 +72,8 @@ from .together import together
 # Chunked columns and sparse matrices are read in parts of about this many documents.
 PART = 1 << 20
 MOST_LABELS = 5  # different words that are labels; more are answers
-Check = Callable[[Any, Any], None]  # raises an error about references, beside documents to exclude
+# raises an error about references, beside documents to exclude
+CheckOfSide = Callable[[Any, Any], None]
 
 
 def accept_all(references: Any, exclude: Any) -> None:
@@ -109,7 +115,7 @@ class Inputs(NamedTuple):
         score_order: str | None = None,
         labels: Labels | None = None,
         keep: str | None = None,
-        check: Check = accept_all,
+        check: CheckOfSide = accept_all,
     ) -> "Inputs":
         """Return rankings of other libraries as arrays, and what has ids by its ids.
 
@@ -132,7 +138,7 @@ def settled_systems(
     score_orders: Iterable[str | None],
     labels: Labels | None = None,
     keep: str | None = None,
-    check: Check = accept_all,
+    check: CheckOfSide = accept_all,
 ) -> list[Inputs]:
     """Return the inputs of all systems, settled; its predictions are by the name of the argument.
 
@@ -212,7 +218,7 @@ def _is_prose(side: Any, name: Any) -> bool:
 
 
 def _read_sides(
-    given: Mapping[str, Any], names: Mapping[str, Names], check: Check
+    given: Mapping[str, Any], names: Mapping[str, Names], check: CheckOfSide
 ) -> dict[str, Any]:
     """Return all sides, read and checked; one error says what is wrong with them."""
     sides: dict[str, Any] = {}
@@ -410,6 +416,8 @@ def align(
             sentence = next(respelled_ids(rankings), rankings.unmatched)
             rankings = rankings._replace(unmatched=sentence)
         doubts += doubts_about_ids(rankings, run)
+    if not has_ids(run):
+        doubts += doubts_about_equal_sides(rankings)
     has_ranks = getattr(run, "has_ranks", False)
     if doubts or has_ranks:
         rankings = rankings._replace(doubts=tuple(doubts), has_ranks=has_ranks)

@@ -49,7 +49,7 @@ def doubts_about(part: Rankings, options: Options) -> Iterator[str]:
     sentences += [doubt_about_order(part, options.given_order), _doubt_about_totals(part)]
     if options.ignore_index is not None:
         sentences.append(_doubt_about_padding(part, options.ignore_index))
-    if part.judged is None and part.retrieved is None:
+    if part.is_full:
         sentences.append(_doubt_about_equal_relevances(part))
         if len(part.score) >= MANY_DOCUMENTS:
             sentences += _doubts_about_full_lists(part, options)
@@ -187,8 +187,7 @@ def _doubt_about_equal_relevances(rankings: Rankings) -> str:
         return ""
     if len(relevance) < MANY_DOCUMENTS and not _count_from_zero(rankings):
         return ""
-    changes = np.flatnonzero(relevance[1:] != relevance[:-1]) + 1
-    if not np.isin(changes, rankings.offsets).all():
+    if not rankings.are_equally_relevant():
         return ""
     problem = "all documents of each query are equally relevant, so that any order is ideal"
     if rankings.place is None:

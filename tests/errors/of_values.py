@@ -717,6 +717,16 @@ SELECTED: dict[str, Row] = {
 }
 
 WARNINGS: dict[str, Row] = {
+    "the references as predictions": warned(
+        compute, "predictions", predictions=[[2, 1, 0, 0, 1]] * 4, references=[[2, 1, 0, 0, 1]] * 4
+    ),
+    "labels as predictions of rows": warned(
+        compute,
+        "predictions",
+        predictions=[1.0, 0.0, 1.0, 0.0] * 5,
+        references=[1, 0, 1, 0] * 5,
+        query_ids=sorted([*range(4)] * 5),
+    ),
     "queries of one document": warned(
         compute, "predictions", predictions=[[1], [2]], references=[[1], [0]]
     ),

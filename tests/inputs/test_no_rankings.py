@@ -935,6 +935,27 @@ def test_other_relevances_and_masks_get_no_warning(
     compute(predictions=scores, references=labels, **options)
 
 
+GRADES = np.arange(20).reshape(4, 5) % 3
+FALLING = {f"d{place}": 20 - place for place in range(20)}
+
+
+@pytest.mark.parametrize(
+    ("scores", "labels", "options"),
+    [
+        (GRADES * 2, GRADES, {}),
+        (np.ones((1, 20)), np.ones((1, 20)), {}),  # any order is ideal
+        (GRADES + np.eye(4, 5, 1), GRADES, {}),  # one differs
+        (GRADES[:3], GRADES[:3], {}),  # few, as in a trial
+        (GRADES, GRADES, {"score_order": "ascending"}),
+        ({"q": FALLING}, {"q": FALLING}, {}),  # an oracle
+    ],
+)
+def test_predictions_unlike_the_references_get_no_warning(
+    scores: Any, labels: Any, options: dict[str, Any]
+) -> None:
+    compute(predictions=scores, references=labels, **options)
+
+
 @pytest.mark.parametrize("position", [1, 2])
 def test_ranks_that_some_queries_share_get_no_warning(position: int) -> None:
     rows = [

@@ -154,7 +154,7 @@ def test_axes_of_another_kind_or_number_are_rejected(sliced: dict[str, Any], kin
 def test_systems_are_drawn_best_first_on_the_interval_that_agrees_with_the_corrected_p_value(
     ndcg: evaluate.Metric, baseline: str | None, options: dict[str, Any]
 ) -> None:
-    systems = {**SYSTEMS, "oracle": RELEVANCE, "sparse": np.roll(RELEVANCE, 1, axis=1)}
+    systems = {**SYSTEMS, "oracle": 2 * RELEVANCE, "sparse": np.roll(RELEVANCE, 1, axis=1)}
     found = ndcg.compare(
         systems=systems, references=RELEVANCE, k=[10, 3], baseline=baseline, **options
     )
@@ -226,7 +226,7 @@ def test_slices_show_how_systems_differ_from_the_best(
 
 def test_twelve_systems_have_symbols_of_their_own_in_slices(ndcg: evaluate.Metric) -> None:
     """The ten colors repeat, and some readers do not see all of them."""
-    systems = {f"s{at}": np.roll(RELEVANCE, at, axis=1) for at in range(13)}
+    systems = {f"s{at}": np.roll(2 * RELEVANCE, at, axis=1) for at in range(13)}
     by = ["rare"] + ["de"] * 29 + ["en"] * 30
     axes = (
         ndcg.compare(systems=systems, references=RELEVANCE, k=10, by=by, baseline="s12")
@@ -276,7 +276,7 @@ def test_the_queries_that_differ_most_are_drawn(
 
 
 def test_many_panels_are_in_rows_of_four(ndcg: evaluate.Metric) -> None:
-    systems = {f"s{at}": np.roll(RELEVANCE, at, axis=1) for at in range(7)}
+    systems = {f"s{at}": np.roll(2 * RELEVANCE, at, axis=1) for at in range(7)}
     figure = ndcg.compare(systems=systems, references=RELEVANCE).plot(queries=True)
     places = [axes.get_subplotspec() for axes in figure.axes]
     assert [(place.rowspan.start, place.colspan.start) for place in places] == [
