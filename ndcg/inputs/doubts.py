@@ -94,11 +94,11 @@ def _with_several_rankings(query: NDArray[Any], rank: NDArray[Any]) -> int:
 
 def doubts_about_equal_sides(rankings: Rankings) -> Iterator[str]:
     """Yield what a warning says about many scores that are the relevances themselves."""
-    if len(rankings.score) < MANY_DOCUMENTS or not rankings.is_full:
-        return
-    # The first document tells nearly always, and the first ones of many.
-    looked_at = (slice(1), slice(PROBE), slice(None))
     score, relevance = rankings.score, rankings.relevance
+    # The first document tells nearly always, and the first ones of many.
+    if len(score) < MANY_DOCUMENTS or not rankings.is_full or score[0] != relevance[0]:
+        return
+    looked_at = (slice(PROBE), slice(None))
     are_equal = all(np.array_equal(score[rows], relevance[rows]) for rows in looked_at)
     if are_equal and not rankings.are_equally_relevant():
         problem = "the scores of all documents are their relevances, so that every ranking is ideal"

@@ -14,7 +14,6 @@ import numpy as np
 
 from ..files.paths import from_files
 from ..inputs.exclusion import are_excluded
-from ..inputs.hashes import Columns
 from ..inputs.rankings import Rankings
 from ..inputs.reading import Inputs, parts, read, user_terms
 from ..measure.messages import InputError, mark, warn
@@ -144,7 +143,7 @@ def refuse_negative(options: Options, references: Any, exclude: Any) -> None:
     if options.scoring["negative_relevance"] != "raise":
         return
     # Rows of a file or table are named here, all other documents by the kernel.
-    if not isinstance(references, Columns) or references.place_of is None:
+    if getattr(references, "place_of", None) is None:
         return
     negative = references.value < 0
     if not negative.any():
