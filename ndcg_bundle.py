@@ -51,6 +51,7 @@ from pathlib import Path
 from types import GetSetDescriptorType, MappingProxyType, NoneType, SimpleNamespace
 from typing import Any, BinaryIO, Generic, Literal, NamedTuple, Self, SupportsIndex, TYPE_CHECKING, TypeVar, TypedDict, Unpack, cast
 from uuid import UUID, uuid4
+from warnings import catch_warnings
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -1058,10 +1059,10 @@ def ideal_gains(gains: Floats, ranks: int, lowest: float) -> Floats:
     if lowest >= 0 and beyond:
         # Exact for grades. The bits of floats that are not negative sort as integers in the same
         # order, and faster.
-        single = ordered.astype(np.float32, copy=False)
-        if single is ordered or (single == ordered).all():
-            single.view(np.int32).sort(axis=1)
-            return single[:, beyond:].astype(np.float64, copy=False)[:, ::-1]
+        in_32_bits = ordered.astype(np.float32, copy=False)
+        if in_32_bits is ordered or (in_32_bits == ordered).all():
+            in_32_bits.view(np.int32).sort(axis=1)
+            return in_32_bits[:, beyond:].astype(np.float64, copy=False)[:, ::-1]
     ordered.sort(axis=1)
     return ordered[:, beyond:].astype(np.float64, copy=False)[:, ::-1]
 
@@ -1334,11 +1335,12 @@ class Labels(NamedTuple):
         [1.5, 1.0, 2, None, 'yes']
         """
         values = list(values)
-        known: dict[Any, Any] = {label: number_of(label) for label, _ in self.gains}
-        texts = {value for value in values if isinstance(value, str)}
-        labels = {text: label_of(text) for text in texts}
-        read = {text: known.get(label, label) for text, label in labels.items()}
-        return [read[value] if isinstance(value, str) else value for value in values]
+        number_by_label: dict[Any, Any] = {label: number_of(label) for label, _ in self.gains}
+        number_by_text: dict[str, Any] = {}
+        for text in {value for value in values if isinstance(value, str)}:
+            label = label_of(text)
+            number_by_text[text] = number_by_label.get(label, label)
+        return [number_by_text[value] if isinstance(value, str) else value for value in values]
 
     def gains_of(self, relevance: Array) -> Floats:
         """Return the gains of labels, in numbers; nan for a label without one.
@@ -1850,17 +1852,17 @@ def _padded(
     narrow = np.min_scalar_type(longest)  # faster to compare
     beyond = np.arange(longest, dtype=narrow) >= lengths.astype(narrow)[:, np.newaxis]
     relevance, score, judged, retrieved = documents
-    last = len(score) - longest
-    first = np.minimum(starts, last)
+    last_start = len(score) - longest
+    read_from = np.minimum(starts, last_start)
     # Queries that are too close to the end to be read as rows of this length.
-    late = np.flatnonzero(first < starts)
+    too_late = np.flatnonzero(read_from < starts)
 
     def padded(values: Array) -> Array:
         whole = np.ascontiguousarray(values)
         # A view in which row i has the values from i on, so that one index copies all queries.
-        shape, strides = (last + 1, longest), whole.strides * 2
-        rows: Array = np.ndarray(shape, whole.dtype, whole, strides=strides)[first]
-        for row in late:
+        shape, strides = (last_start + 1, longest), whole.strides * 2
+        rows: Array = np.ndarray(shape, whole.dtype, whole, strides=strides)[read_from]
+        for row in too_late:
             rows[row, : lengths[row]] = values[starts[row] : starts[row] + lengths[row]]
         return rows
 
@@ -1888,17 +1890,19 @@ def _gains_at_ranks(
     if score.dtype != np.float32:  # float32 is read twice as fast, without loss
         score = score.astype(np.float64, copy=False)
     ideal = ranked = gains[:, :0]
-    has_highest = gains
+    highest_gains = gains
     if definition.needs("nDCG", "IDCG"):
         ideal = _ideal_at_ranks(block, ranks, score, gains, lowest, definition.ideal)
         if definition.ideal in ("judged", "full"):
-            has_highest = ideal[:, :1]  # faster to read
+            highest_gains = ideal[:, :1]  # faster to read
     if definition.needs("nDCG", "DCG", "CG"):
-        ranked, highest = ranked_gains(score, gains, ranks, definition.ties)
+        ranked, highest_score = ranked_gains(score, gains, ranks, definition.ties)
     else:
-        highest = float(score.max(initial=-np.inf))
+        highest_score = float(score.max(initial=-np.inf))
     # NaN and infinity sort first, so this finds them.
-    are_finite = highest < np.inf and -np.inf < lowest <= has_highest.max(initial=0) < np.inf
+    are_finite = (
+        highest_score < np.inf and -np.inf < lowest <= highest_gains.max(initial=0) < np.inf
+    )
     if ranks and not are_finite:
         _refuse(block, score, gains, definition.gain)
     return ranked, ideal
@@ -1965,8 +1969,7 @@ def _gains(block: _Block, gain: Gain, negative_relevance: str) -> tuple[Floats, 
         relevance, lowest = np.maximum(relevance, 0), 0.0
     if isinstance(gain, str):
         gains = GAIN_FUNCTIONS[gain](relevance)
-        return gains, lowest if is_linear else float(gains.min(initial=0))
-    if callable(gain):
+    elif callable(gain):
         if not np.isfinite(relevance).all():
             raise block.invalid("relevance", ~np.isfinite(relevance), NOT_A_RELEVANCE)
         counted = np.broadcast_to(counted, relevance.shape)
@@ -1975,7 +1978,9 @@ def _gains(block: _Block, gain: Gain, negative_relevance: str) -> tuple[Floats, 
     else:
         gains = _gains_from_table(relevance, np.asarray(gain, np.float64))
         gains[~counted] = 0
-    return gains, float(gains.min(initial=0))
+    if not is_linear:
+        lowest = float(gains.min(initial=0))
+    return gains, lowest
 
 
 def _measure_scoring_exponential(relevance: Floats) -> Floats:
@@ -2371,7 +2376,7 @@ def _parsed_options(**given: Any) -> Options:
         checked[name] = _checked_option(name, value)
     cutoffs, measures = checked.pop("k"), checked.pop("measures")
     # A cutoff of `k` is for measures without one.
-    if values["k"] is not None and all("@" in name for name in measures):
+    if values["k"] is not None and all(cutoff is not None for _, cutoff in measures):
         both = " and ".join(_setting(name, values[name]) for name in ("k", "measures"))
         raise InputError(f"{both} both give cutoffs; give one of the two")
     if checked.pop("ignore_ties"):
@@ -2608,25 +2613,25 @@ def _cutoff(k: Any) -> int | None:
 
 
 def _with_cutoffs(
-    names: Sequence[str], cutoffs: Sequence[int | None]
+    measures: Sequence[tuple[str, int | None]], cutoffs: Sequence[int | None]
 ) -> tuple[tuple[str, int | None], ...]:
     """Return measures with every cutoff, or with the one in the name."""
     pairs: list[tuple[str, int | None]] = []
-    for name in names:
-        measure, _, cutoff_in_name = name.partition("@")
-        if cutoff_in_name:
-            pairs.append((measure, int(cutoff_in_name)))
-        else:
+    for measure, cutoff_in_name in measures:
+        if cutoff_in_name is None:
             pairs += [(measure, cutoff) for cutoff in cutoffs]
+        else:
+            pairs.append((measure, cutoff_in_name))
     return tuple(dict.fromkeys(pairs))
 
 
-def _measure_options_measure(name: Any) -> str:
+def _measure_options_measure(name: Any) -> tuple[str, int | None]:
+    """Return a measure, and the cutoff in its name if there is one."""
     if not isinstance(name, str) or "@" not in name:
         in_trec_eval = re.fullmatch(r"'ndcg_cut[._]([0-9]+)'", shown(name))
         if in_trec_eval:
             raise InputError(f"{name} is nDCG@{in_trec_eval[1]} here", "measures")
-        return choice("measures", name, MEASURES)
+        return choice("measures", name, MEASURES), None
     measure, _, cutoff = name.partition("@")
     # More digits than 18 do not fit into 64 bits, and Python refuses to read thousands.
     if not re.fullmatch("0*[1-9][0-9]{0,17}", cutoff):
@@ -2634,7 +2639,7 @@ def _measure_options_measure(name: Any) -> str:
             f"{mark('measures')} must have a positive integer after the @, as in nDCG@10; got "
             f"{shown(name)}"
         )
-    return result_name(choice("measures", measure, MEASURES), int(cutoff))
+    return choice("measures", measure, MEASURES), int(cutoff)
 
 
 def _log_base(value: Any) -> float:
@@ -3347,11 +3352,12 @@ def plain_in_order(argument: str, values: Any) -> Any:
 
 
 def converted(values: Any) -> Any:
-    """Return values as an array, by the first method that their library has.
+    """Return values as an array, by a method of their library, or by a protocol that it supports.
 
     No library is imported for it. A sparse matrix of SciPy stays sparse.
     """
-    # From the particular to the general: most libraries also have `__array__`.
+    # From the particular to the general: most libraries also have `__array__`, and a sparse matrix
+    # may be a mapping.
     if is_sparse(values):
         return _rows_of_sparse(values)
     if isinstance(values, (np.ndarray, *ARROW, Mapping)):
@@ -3366,6 +3372,11 @@ def converted(values: Any) -> Any:
         return values.get()  # a copy to the host, which CuPy never makes by itself
     if hasattr(values, "column_name"):
         return _from_column_of_dataset(values)
+    return _by_protocol(values)
+
+
+def _by_protocol(values: Any) -> Any:
+    """Return values as an array, by the protocol that tells most; unchanged if they have none."""
     if hasattr(values, "__arrow_c_stream__"):
         return _from_stream(values)
     if hasattr(values, "__arrow_c_array__"):
@@ -3974,17 +3985,24 @@ class Names(NamedTuple):
             # One name for both sides may be that of the other side alone.
             if named or not is_shared:
                 return named
-        taken = self.given_names  # for other roles
-        by_group: dict[int, list[Any]] = defaultdict(list)
-        for possible, groups in standard:
-            group_of = _group_of_names(groups)
-            for path in fields_called(group_of, possible):
-                if path not in taken and possible.tells(path):
-                    by_group[group_of[possible[path].name]].append(path)
-        if not by_group:
-            return []
-        present = by_group[min(by_group)]
+        present = _with_standard_names(standard, self.given_names)
         return [*present, *_asked_by_users(present, fields, standard)]
+
+
+def _with_standard_names(
+    standard: Sequence[tuple[Fields, Groups]], taken: Sequence[str]
+) -> list[Any]:
+    """Return the fields with a standard name, of the first group that has any of their names.
+
+    Fields that are taken have another role.
+    """
+    by_group: dict[int, list[Any]] = defaultdict(list)
+    for possible, groups in standard:
+        group_of = _group_of_names(groups)
+        for path in fields_called(group_of, possible):
+            if path not in taken and possible.tells(path):
+                by_group[group_of[possible[path].name]].append(path)
+    return by_group[min(by_group, default=0)]
 
 
 @cache
@@ -4012,7 +4030,7 @@ def _asked_by_users(
     present: Sequence[Any], fields: Fields, standard: Sequence[tuple[Fields, Groups]]
 ) -> list[Any]:
     """Return the fields of what users ask beside fields of users alone: nothing tells which."""
-    if not {fields[path].name for path in present} <= PLAIN_USERS:
+    if not present or not {fields[path].name for path in present} <= PLAIN_USERS:
         return []
     groups = chain.from_iterable(groups for _, groups in standard)
     return fields_called(plain_names(*groups).intersection(ASKED), fields)
@@ -4157,15 +4175,7 @@ def chosen_fields(
         _refuse_lists_by_grade(fields)
     if unclear:
         problems = _problems(unclear, names, fields)
-        written = {role: names.written(role) for role in unclear if fields}
-        ways = _other_ways(unclear, names, fields)
-        ways += [*_word(chosen, names, fields), *_flattened(fields, fields)]
-        if "document" in unclear:
-            ways += _several_ids(fields)
-        if names.kind == "exclude":
-            written = {}  # since `fields` names those of the sides
-            by_query = mark("pandas", said="{query: ids}", before=", or give ")
-            ways = [f"rename its columns to user_id and item_id{by_query}"]
+        written, ways = _ways_to_choose(unclear, chosen, names, fields)
         raise UnknownFieldError(problems, written, chosen, there, fields, ways)
     # A score that is the relevance too would make every ranking ideal.
     twice = [role for role, field in chosen.items() if list(chosen.values()).count(field) > 1]
@@ -4173,6 +4183,24 @@ def chosen_fields(
         problem = f"one field is named twice, {shown(chosen[twice[0]])}"
         raise UnknownFieldError([problem], dict.fromkeys(twice, "..."), {}, there, fields)
     return chosen
+
+
+def _ways_to_choose(
+    unclear: Mapping[str, Sequence[Any]], chosen: Mapping[str, Any], names: Names, fields: Fields
+) -> tuple[dict[str, Any], list[str]]:
+    """Return what an error writes for the names of unclear roles, and what else to do."""
+    if names.kind == "exclude":  # whose fields `fields` does not name
+        by_query = mark("pandas", said="{query: ids}", before=", or give ")
+        return {}, [f"rename its columns to user_id and item_id{by_query}"]
+    if not fields:
+        return {}, [f"give pairs, {{query: [(id, {names.value}), ...]}}"]
+    ways = []
+    if "score" in unclear and not names.is_order_given:
+        ways += _lowest_first(fields)
+    ways += [*_word(chosen, names, fields), *_flattened(fields, fields)]
+    if "document" in unclear:
+        ways += _several_ids(fields)
+    return {role: names.written(role) for role in unclear}, ways
 
 
 def _refuse_one_of_flattened(document: Any, fields: Fields) -> None:
@@ -4243,18 +4271,13 @@ def _problems(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fields
     return problems
 
 
-def _other_ways(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fields) -> list[str]:
-    """Return what else to do than to name the fields of roles, in sentences."""
-    if not fields:
-        return [f"give pairs, {{query: [(id, {names.value or 'value'}), ...]}}"]
-    if "score" not in unclear or names.is_order_given:
-        return []
-    called = [path for path, field in fields.items() if is_lowest_first(field.keys[-1])]
-    ways = []
-    for path in filter(fields.tells, called):
-        call = f"{mark('fields', {'score': path})} and {_either_order()}"
-        ways.append(f"to rank by {shown(path)}, give {call}")
-    return ways[:1]
+def _lowest_first(fields: Fields) -> list[str]:
+    """Return how to rank by the first field whose lowest value may be the best, if any."""
+    for path in filter(fields.tells, fields):
+        if is_lowest_first(fields[path].keys[-1]):
+            call = f"{mark('fields', {'score': path})} and {_either_order()}"
+            return [f"to rank by {shown(path)}, give {call}"]
+    return []
 
 
 def _several_ids(fields: Fields) -> list[str]:
@@ -4315,14 +4338,14 @@ def _inputs_fields_example(value: Any) -> str:
 
 
 def one_error(
-    errors: Mapping[str, InputError], are_one: bool = False, qrels: Any = None
+    errors: Mapping[str, InputError], are_one: bool, read: Mapping[str, Any]
 ) -> InputError:
     """Return one error for the errors of several sides, by argument.
 
-    If the sides `are_one`, such as a log, the query has one name and the documents have two. The
-    references are given if they have been read.
+    If the sides `are_one`, such as a log, the query has one name and the documents have two. Other
+    sides may have been `read`.
     """
-    relevance = getattr(qrels, "fields", {}).get("relevance")
+    relevance = getattr(read.get("references"), "fields", {}).get("relevance")
     unknown: dict[str, UnknownFieldError] = {}
     for argument, error in errors.items():
         if isinstance(error, UnknownFieldError):
@@ -4331,6 +4354,7 @@ def one_error(
             if "score" in error.roles and plain_name(relevance) in PLAIN_SCORES:
                 problem = f"the relevance of the references is {shown(relevance)}"
                 error.add(f"{problem}; {mark('swapped', said='are both sides swapped?')}")
+            error.add(*_on_other_sides(error, read))
     # Names that are lacking on both sides are asked for together, so that one answer is enough.
     if len(unknown) == len(errors) and (len(errors) > 1 or are_one):
         return _unknown_on_sides(unknown, are_one)
@@ -4340,6 +4364,14 @@ def one_error(
     if len(messages) == 1 or "swapped" in first.options:
         return first
     return InputError("; ".join(messages[:2]))
+
+
+def _on_other_sides(error: UnknownFieldError, read: Mapping[str, Any]) -> Iterator[str]:
+    """Yield which fields with unclear roles have this role on other sides."""
+    for argument, side in read.items():
+        for role, field in getattr(side, "fields", {}).items():
+            if role in error.roles and field in error.examples:
+                yield f"the {role} of the {mark(argument)} is {shown(field)}"
 
 
 def _unknown_on_sides(errors: Mapping[str, UnknownFieldError], are_one: bool) -> InputError:
@@ -4651,12 +4683,7 @@ def _from_rows(
     types = {getattr(row, "dtype", np.dtype(object)) for row in rows}
     if any(dtype.kind in TEXTS_AND_OBJECTS for dtype in types):
         return _from_lists(argument, _inputs_columns_lists(argument, rows), ignore_index, labels)
-    for query, row in enumerate(rows):
-        if row.ndim != 1:
-            problem = f"must be a 1-D array of documents; got {row.ndim}-D"
-            outputs = "np.stack([output[:, 1] for output in predictions], axis=1)"
-            hint = f"of predict_proba with several outputs, give {outputs}"
-            raise InputError(problem, argument, f"query {query}", hint=hint)
+    _refuse_matrices(argument, rows)
     kinds = set(map(type, rows))
     if len(types) == 1 and Widened not in kinds:
         offsets = offsets_of(np.fromiter(map(len, rows), np.int64))
@@ -4667,6 +4694,16 @@ def _from_rows(
         return column
     # Padding is compared in the type of its row, which is not the type of all values.
     return column._replace(padding=np.concatenate([is_padding(row, ignore_index) for row in rows]))
+
+
+def _refuse_matrices(argument: str, rows: Sequence[NDArray[Any]]) -> None:
+    """Raise an error for an array of a query that is not one value per document."""
+    for query, row in enumerate(rows):
+        if row.ndim != 1:
+            problem = f"must be a 1-D array of documents; got {row.ndim}-D"
+            outputs = "np.stack([output[:, 1] for output in predictions], axis=1)"
+            hint = f"of predict_proba with several outputs, give {outputs}"
+            raise InputError(problem, argument, f"query {query}", hint=hint)
 
 
 def _inputs_columns_concatenated(arrays: Sequence[Any]) -> NDArray[Any]:
@@ -4865,15 +4902,22 @@ def _inputs_columns_one_by_one(
     if wrong:
         row = min(wrong)
         raise refused(row, _not_a_number(argument, given, values[row], labels))
-    # Without None, NumPy may store them exactly.
+    array = _exact(values)
+    if array is None:
+        row = next(row for row, value in enumerate(values) if not _are_held([value], np.float64))
+        raise refused(row, "would be rounded; give floats, or all integers of at most 64 bits")
+    return array, mask
+
+
+def _exact(values: list[Any]) -> NDArray[Any] | None:
+    """Return an array that holds numbers of Python exactly; None if no type does."""
     array = np.array(values)
     if _holds_all(array):
-        return array, mask
+        return array
     for dtype in (np.float64, np.int64, np.uint64):
         if _are_held(values, dtype):
-            return np.array(values, dtype), mask
-    row = next(row for row, value in enumerate(values) if not _are_held([value], np.float64))
-    raise refused(row, "would be rounded; give floats, or all integers of at most 64 bits")
+            return np.array(values, dtype)
+    return None
 
 
 def _python_values(values: list[Any], labels: Labels | None, may_be_text: bool) -> list[Any]:
@@ -5519,10 +5563,6 @@ def ordinals(ids: "pa.Array | pa.ChunkedArray") -> RowNumbers:
 
 # ndcg/inputs/rankings.py: The input of the kernel: relevances and scores, query after query, and the names of queries.
 
-# What a warning says to do if no document was both retrieved and judged.
-SAME_IDS = "check that both sides have the same ids"
-
-
 class Rankings(NamedTuple):
     """Queries and their documents, as the arrays that the kernel accepts."""
 
@@ -5656,6 +5696,16 @@ class Rankings(NamedTuple):
             query, position = place_among(self.offsets, row)
             raise InvalidRankingError("score", query, position, f"{self.score[row]} {problem}")
 
+    @property
+    def is_full(self) -> bool:
+        """Whether every document has a score and a relevance."""
+        return self.judged is None and self.retrieved is None
+
+    def are_equally_relevant(self) -> bool:
+        """Return whether all documents of each query have one relevance."""
+        changes = np.flatnonzero(self.relevance[1:] != self.relevance[:-1]) + 1
+        return bool(np.isin(changes, self.offsets).all())
+
     def arrays(self) -> dict[str, Any]:
         """Return the arrays for the kernel, by name."""
         return dict(zip(self._fields[:5], self[:5], strict=True))
@@ -5738,8 +5788,10 @@ class Rankings(NamedTuple):
             return np.asarray(self.offsets[1:] == self.offsets[:-1])
         return np.asarray(self.sums(self.judged | self.retrieved) == 0)
 
-    def matched(self, exclude_from: str) -> "Rankings":
+    def matched(self, exclude_from: str, other_fields: Sequence[str]) -> "Rankings":
         """Return the same rankings, with `unmatched`.
+
+        other_fields: those of both sides that may have the ids of documents instead.
 
         In lists and mappings by ids, this is known only if a query has both retrieved and judged
         documents. In flat columns, there may be no such query because the ids of queries differ.
@@ -5767,7 +5819,8 @@ class Rankings(NamedTuple):
         first_judged = self._place_of(int(judged.argmax()))
         problem = "no document was both retrieved and judged"
         both = f"first retrieved: {first_retrieved}; first judged: {first_judged}"
-        return self._replace(unmatched=f"{problem}; {both}; {SAME_IDS}")
+        hint = f"check that both sides have the same ids{or_another('document', other_fields)}"
+        return self._replace(unmatched=f"{problem}; {both}; {hint}")
 
     def _if_all_are_excluded(self, counts: NDArray[np.int64], exclude_from: str) -> str:
         """Return the warning that all judged documents are excluded; empty if some are left.
@@ -6943,11 +6996,17 @@ def contradiction(values: Sequence[Any], ranks: Sequence[Any], names: Names) -> 
     best_first = sorted(scores, reverse=not names.ascending)
     if scores == best_first:
         return _beside_ranks(values, ranks, names, "hits")
+    return _unlike_order_of_hits() if _are_doubtful(scores, names) else ""
+
+
+def _are_doubtful(scores: Sequence[Any], names: Names) -> bool:
+    """Return whether scores are doubtful that are in another order than that of their hits."""
+    if names.name("score") is not None:
+        return False
+    if not names.ascending:
+        return not names.is_order_given
     # A similarity is listed highest first, and is not best where it is lowest.
-    is_opposite = names.ascending and scores == best_first[::-1] and len(scores) >= FEWEST_OF_QUERY
-    if names.name("score") is not None or (names.is_order_given and not is_opposite):
-        return ""
-    return _unlike_order_of_hits()
+    return len(scores) >= FEWEST_OF_QUERY and scores == sorted(scores, reverse=True)
 
 
 # ndcg/inputs/doubts.py: What warnings say about rankings as they were read: marks among scores, gaps, doubtful ids.
@@ -7028,6 +7087,19 @@ def _with_several_rankings(query: NDArray[Any], rank: NDArray[Any]) -> int:
     return 0 if has_more.any() or share_two.sum() < FEWEST_QUERIES else several
 
 
+def doubts_about_equal_sides(rankings: Rankings) -> Iterator[str]:
+    """Yield what a warning says about many scores that are the relevances themselves."""
+    score, relevance = rankings.score, rankings.relevance
+    # The first document tells nearly always, and the first ones of many.
+    if len(score) < MANY_DOCUMENTS or not rankings.is_full or score[0] != relevance[0]:
+        return
+    looked_at = (slice(PROBE), slice(None))
+    are_equal = all(np.array_equal(score[rows], relevance[rows]) for rows in looked_at)
+    if are_equal and not rankings.are_equally_relevant():
+        problem = "the scores of all documents are their relevances, so that every ranking is ideal"
+        yield f"{problem}; if these are labels, or the references, give the scores of a model"
+
+
 def doubts_about_ids(rankings: Rankings, run: Any) -> Iterator[str]:
     """Yield what warnings say about the ids of the first queries, if both sides have ids.
 
@@ -7062,13 +7134,10 @@ def _respelled_queries(rankings: Rankings, run: Any) -> Iterator[str]:
     queries = rankings.names()
     known = set(queries)
     others = [query for query in as_list(run.query_ids) if query not in known]
-    by_spelling = {spelling(query): query for query in others[:IDS_LOOKED_AT]}
-    for index in missing[:QUERIES_LOOKED_AT]:
-        query = queries[index]
-        other = by_spelling.get(spelling(query))
-        if other is not None:
-            yield f"query {shown(query)} is judged and query {shown(other)} in the run{TWO_IDS}"
-            return
+    first_missing = [queries[index] for index in missing[:QUERIES_LOOKED_AT]]
+    for query, other in in_another_spelling(first_missing, others[:IDS_LOOKED_AT]):
+        yield f"query {shown(query)} is judged and query {shown(other)} in the run{TWO_IDS}"
+        return
     # More missing queries get a warning of their own.
     few_are_missing = 2 * len(missing) < rankings.queries
     fewest = max(FEWEST_QUERIES, MOST_UNMATCHED * rankings.queries)
@@ -7085,20 +7154,24 @@ def _own_documents(rankings: Rankings) -> Iterator[str]:
     """
     if rankings.queries < FEWEST_QUERIES or rankings.judged is None:
         return
-    queries = rankings.names_of(slice(QUERIES_LOOKED_AT))
-    for index, documents in enumerate(_first_ids(rankings)):
-        if queries[index] not in documents:
-            return
-        place = documents.index(queries[index])
-        retrieved, judged = rankings.sides_of(index)
-        if judged[place] or not retrieved[place]:
-            return
-        # The text of a query is found first; where numbers are equal by chance, it is anywhere.
-        score = rankings.score[rankings.offsets[index] : rankings.offsets[index + 1]]
-        if (score[retrieved] > score[place]).mean() > FIRST_PART:
-            return
-    problem = "every query retrieves the document of its own id, which nobody judged"
-    yield f"{problem}; BEIR leaves it out, as exclude={{query: [query] for query in run}} does"
+    first = enumerate(_first_ids(rankings))
+    if all(_finds_itself(rankings, index, documents) for index, documents in first):
+        problem = "every query retrieves the document of its own id, which nobody judged"
+        yield f"{problem}; BEIR leaves it out, as exclude={{query: [query] for query in run}} does"
+
+
+def _finds_itself(rankings: Rankings, index: int, documents: Sequence[Any]) -> bool:
+    """Return whether the first documents of a query have that of its id, which nobody judged."""
+    (query,) = rankings.names_of(slice(index, index + 1))
+    if query not in documents:
+        return False
+    place = documents.index(query)
+    retrieved, judged = rankings.sides_of(index)
+    if judged[place] or not retrieved[place]:
+        return False
+    # The text of a query is found first; where numbers are equal by chance, it is anywhere.
+    score = rankings.score[rankings.offsets[index] : rankings.offsets[index + 1]]
+    return bool((score[retrieved] > score[place]).mean() <= FIRST_PART)
 
 
 def _positions_as_ids(rankings: Rankings) -> Iterator[str]:
@@ -7122,15 +7195,11 @@ def _positions_as_ids(rankings: Rankings) -> Iterator[str]:
         ranked.append(ids)
         by_id.append(scores[retrieved][ids.argsort()])
         judged_ids += map(int, compress(documents, judged))
-    positions = np.concatenate(ranked)
-    highest = int(positions.max(initial=0))
+    highest = int(np.concatenate(ranked).max(initial=0))
     others = [document for document in judged_ids if document > highest]
     fewest = 0  # of judged documents with other ids
     if any(len(ids) <= ids.max(initial=-1) for ids in ranked):
-        # Items may be numbered by how popular they are, and recommended in this order.
-        are_by_popularity = all((np.diff(scores) <= 0).all() for scores in by_id)
-        are_few = len(ranked) < FEWEST_QUERIES or len(positions) <= highest
-        if are_few or highest >= MOST_CUT or are_by_popularity:
+        if not _may_be_cut(ranked, by_id):
             return
         fewest = len(judged_ids) // 2
     # A single document that is called 0 tells nothing.
@@ -7140,6 +7209,24 @@ def _positions_as_ids(rankings: Rankings) -> Iterator[str]:
         yield f"{problem}, as positions among candidates do, and {others[0]} is judged too; {hint}"
 
 
+def _may_be_cut(ranked: Sequence[NDArray[Any]], by_id: Sequence[NDArray[Any]]) -> bool:
+    """Return whether ids with gaps may be positions among few candidates of a reranker.
+
+    Of many queries only the best candidates are left.
+
+    Args:
+        ranked: the ids of the retrieved documents of queries.
+        by_id: the scores of the documents, in the order of their ids.
+    """
+    positions = np.concatenate(ranked)
+    highest = positions.max(initial=0)
+    if len(ranked) < FEWEST_QUERIES or highest >= min(MOST_CUT, len(positions)):
+        return False
+    # Items may be numbered by how popular they are, and recommended in this order.
+    are_by_popularity = all((np.diff(scores) <= 0).all() for scores in by_id)
+    return not are_by_popularity
+
+
 def respelled_ids(rankings: Rankings) -> Iterator[str]:
     """Yield what a warning says about a judged id that was retrieved in another spelling.
 
@@ -7147,14 +7234,12 @@ def respelled_ids(rankings: Rankings) -> Iterator[str]:
     """
     for query, documents in enumerate(_first_ids(rankings)):
         retrieved, judged = rankings.sides_of(query)
+        missed = compress(documents, judged & ~retrieved)
         unjudged = islice(compress(documents, retrieved & ~judged), HIGHEST_LOOKED_AT)
-        by_spelling = {spelling(document): document for document in unjudged}
-        for document in compress(documents, judged & ~retrieved):
-            other = by_spelling.get(spelling(document))
-            if other is not None:
-                place = rankings.words(query, None)
-                yield f"{place}: {shown(document)} is judged and {shown(other)} retrieved{TWO_IDS}"
-                return
+        for document, other in in_another_spelling(missed, unjudged):
+            place = rankings.words(query, None)
+            yield f"{place}: {shown(document)} is judged and {shown(other)} retrieved{TWO_IDS}"
+            return
 
 
 def _may_be_respelled(ids: Sequence[Any]) -> bool:
@@ -7167,6 +7252,14 @@ def _may_be_respelled(ids: Sequence[Any]) -> bool:
     if SPARE.search(text):
         return True
     return text != text.lower() and text != text.upper()
+
+
+def in_another_spelling(ids: Iterable[Any], others: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
+    """Yield the ids that are among others in another spelling, each with the other id."""
+    by_spelling = {spelling(other): other for other in others}
+    for one in ids:
+        if spelling(one) in by_spelling:
+            yield one, by_spelling[spelling(one)]
 
 
 def spelling(document: Any) -> Any:
@@ -7190,7 +7283,7 @@ def spelling(document: Any) -> Any:
 
 DEEPEST = 7  # objects within objects
 DEEPEST_IN_CLIENTS = 4  # within an object of a client, which may refer to one another
-LOOKED_AT = 1 << 9  # objects of a side or in the lists of a field, of which the fields are told
+LOOKED_AT = 1 << 8  # objects of a side or in the lists of a field, of which the fields are told
 MOST_CELLS = 1 << 16  # fields of the objects at one path, since mappings may have many documents
 SINGLE = {NoneType, str, int, float, bool}  # types of values that hold no other values
 NO_OBJECTS = (NoneType, str, bytes, date, Number, list, Set, type, Enum, UUID, PathLike)
@@ -7495,17 +7588,26 @@ def are_excluded(rows: Columns, exclude: Any) -> Mask:
     return _are_among(rows, _inputs_exclusion_columns(exclude, rows, rows))
 
 
-def doubts_about_exclusion(exclude: Any, ids: Iterable[Any]) -> Iterator[str]:
-    """Yield what a warning says if none of the documents to exclude is among the ids of any query.
+def doubts_about_exclusion(
+    exclude: Any, counts: NDArray[np.int64], *sides: Columns
+) -> Iterator[str]:
+    """Yield what a warning says if none of the documents to exclude is one of any query.
 
     A run may leave out seen items by itself, which others have seen or not.
+
+    Args:
+        exclude: the documents to exclude.
+        counts: how many of them a query had.
+        sides: what they were excluded from.
     """
+    if counts.any():
+        return
     _, queries, documents = _inputs_exclusion_rows(exclude)
     # The items that a few users have seen may well be none of those that they were offered.
     if len(queries) < FEWEST_QUERIES or len(documents) < MANY_DOCUMENTS:
         return
     excluded = as_list(documents)
-    known = set(ids)
+    known = set(chain.from_iterable(side.ids() for side in sides))
     if len(known) >= MANY_DOCUMENTS and known.isdisjoint(excluded):
         given = f"{min(map(shown, excluded))} in {mark('exclude')}"
         ids_are = f"{given}, {min(map(shown, known))} in the rankings"
@@ -7617,644 +7719,6 @@ def _refuse_documents(excluded: pa.ChunkedArray, first: Any) -> None:
         ids = f"{min(map(shown, as_list(excluded)))} in {mark('exclude')}, {shown(first)}"
         problem = f"ids of documents are of another type, such as {ids} in the rankings"
         raise InputError(f"{problem}; {SAME_TYPE}", "exclude")
-
-
-# ndcg/inputs/roles.py: The roles of fields: where objects have the query, the documents and their values.
-
-NAMES_OF_LISTS = plain_names(*chain(*LISTS_OF_IDS.values()))
-NAMES_OF_IDS = NAMES_OF_LISTS | plain_names(*DOCUMENT_OF_HITS)
-Candidates = dict[str, Sequence[Any]]  # the fields that could have a role
-
-
-class Roles(NamedTuple):
-    """Where the objects of a side have the query, the documents and their values."""
-
-    query: Keys | None
-    document: Keys
-    value: Keys | None
-    fields: dict[str, str]  # the paths by role
-    others: Sequence[str]  # the paths that are not read
-    all_fields: Fields  # of the objects, by their paths
-
-    def beside_document(self, names: Collection[str]) -> list[str]:
-        """Return the fields with one of some names beside the document that are not read.
-
-        They are in the same list, or in none.
-        """
-        fields = self.all_fields
-        place = fields[self.fields["document"]].list_path
-        unread = filter(self.others.__contains__, fields_called(names, fields))
-        return [path for path in unread if fields[path].list_path == place]
-
-    @classmethod
-    def chosen(cls, fields: Fields, candidates: Candidates, names: Names, there: str) -> "Roles":
-        """Return the roles, for which there must be a single candidate.
-
-        Raises:
-            UnknownFieldError: there is none for a role, or more than one.
-        """
-        listed = to_list(fields)
-        try:
-            paths = chosen_fields(candidates, names, listed, there)
-        except UnknownFieldError as error:
-            error.add_decimals("write a point")
-            raise
-        keys = {role: fields[path].keys for role, path in paths.items()}
-        others = fields_without_role(listed, paths)
-        return cls(
-            keys.get("query"), keys["document"], keys.get(names.value), paths, others, fields
-        )
-
-
-def are_pairs(row: Any) -> bool:
-    """Return whether a query's documents are pairs of an id, or an object, and a value."""
-    pair = first_in(row)
-    if not _is_pair(pair):
-        return False
-    first, value = pair
-    if isinstance(value, str) and number_of_text(value) is not None:
-        # Ids that are digits, as in the lists of Chroma, would be read as values.
-        return False
-    return is_object(first) or bool(id_kind(type(first)))
-
-
-def _is_pair(value: Any) -> bool:
-    return is_list(value) and len(value) == 2
-
-
-def split_pairs(row: Sequence[Any]) -> tuple[list[Any], list[Any]]:
-    """Return the ids, or the objects, of pairs, and their values.
-
-    Raises:
-        InputError: one is no pair.
-    """
-    for position, pair in enumerate(row):
-        if not _is_pair(pair):
-            hint = "give pairs of an id and a value, or a table with a row for each document"
-            raise InputError(f"{shown(pair)} is no pair; {hint}", position=position)
-    return [first for first, _ in row], [value for _, value in row]
-
-
-# Tables
-
-
-def columns_of_table(
-    columns: Sequence[Any], names: Names, there: str, examples: Callable[[], Mapping[Any, Any]]
-) -> dict[str, Any]:
-    """Return the columns of the roles, as `chosen_columns` does.
-
-    The examples, which may take long to read, are for the error.
-    """
-    refuse_repeated_names(columns)
-    try:
-        return chosen_columns(columns_as_fields(dict.fromkeys(columns)), names, there)
-    except UnknownFieldError:
-        return chosen_columns(columns_as_fields(examples()), names, there)
-
-
-def chosen_columns(columns: Fields, names: Names, there: str) -> dict[str, Any]:
-    """Return the columns of the roles.
-
-    A table of two columns, of queries and documents, needs no values.
-
-    Raises:
-        UnknownFieldError: a role has no column, or more than one.
-    """
-    candidates: Candidates = {
-        "query": names.candidates("query", columns, QUERY),
-        "document": names.candidates("document", columns, _document_or_list(names.kind)),
-    }
-    if names.has_no_query:
-        call = mark("fields", {"query": None})
-        hint = f"give its column; for the other side, {names.way_without_query} may name queries"
-        raise InputError(f"{call}: each row of a table needs the id of its query; {hint}")
-    others = max(0, len(columns) - 2)  # beside the query and the document
-    candidates |= _values_beside(columns, others, names)
-    chosen = chosen_fields(candidates, names, columns, there)
-    names.refuse_unknown_order(chosen.get("score"))
-    return chosen
-
-
-# Hits
-
-
-def roles_of_hits(fields: Fields, names: Names) -> Roles:
-    """Return where the hits of a query have the documents and their values."""
-    outside_lists = fields.leaves.outside_lists
-    documents = names.candidates("document", outside_lists, DOCUMENT_OF_HITS)
-    candidates: Candidates = {"document": documents}
-    others = len(fields.leaves) - 1  # beside one id
-    candidates |= _values_beside(outside_lists, others, names)
-    roles = Roles.chosen(fields, candidates, names, "its hits have")
-    names.refuse_unknown_order(roles.fields.get("score"), "field")
-    return roles
-
-
-# Objects
-
-
-def roles_of_objects(
-    objects: Sequence[Any], fields: Fields, names: Names, have_queries: bool
-) -> Roles:
-    """Return where objects, which are rows or queries, have the query, documents and values.
-
-    The objects may have their queries already, as in a mapping by query.
-    """
-    # First the documents: where they are tells what could be the query and the values.
-    held = fields.by_holder
-    kinds: list[tuple[Fields, Groups]] = [
-        (held["hits"], DOCUMENT_OF_HITS),
-        (held["list"], _document_or_list(names.kind)),
-        (held[""], DOCUMENT),
-    ]
-    documents = names.candidates_among("document", fields, kinds)
-    candidates: Candidates = {}
-    if not have_queries:
-        are_ids = held[""].keys() >= {*documents}
-        standard = QUERY if are_ids else QUERY_OF_LISTS
-        queries = names.candidates("query", held[""], standard)
-        if queries or not names.has_query_ids:
-            candidates["query"] = queries
-    candidates["document"] = [*documents, *_rankings_elsewhere(fields, documents, names)]
-    candidates |= _inputs_roles_values(objects, fields, candidates, names)
-    try:
-        roles = Roles.chosen(fields, candidates, names, "the objects have")
-    except UnknownFieldError as error:
-        if "query" in error.roles:
-            error.add(_way_without_query(names, are_flat=held[""].keys() == fields.keys()))
-        if "document" in error.chosen:
-            documents_of_all = values_at(objects, fields[error.chosen["document"]].keys)
-            lacking, count = documents_of_all.count(None), len(documents_of_all)
-            if lacking:
-                others = "leave those out whose queries others have"
-                error.add(f"{lacking} of {count} objects have no documents; {others}")
-        raise
-    names.refuse_unknown_order(roles.fields.get("score"), "field")
-    _refuse_values_of_other_ids(fields, roles.fields, names.value)
-    if names.name(names.value) == roles.fields["document"]:
-        roles.fields[names.value] = roles.fields["document"]  # a mapping of ids to values
-    return roles
-
-
-def _way_without_query(names: Names, are_flat: bool) -> str:
-    """Return what an error says to do for objects without a query: rows, or others with lists."""
-    if are_flat:
-        single = "{query: hits}, or [hits] beside a list of one query"
-        return f"if they are the hits of a single query, give {single}"
-    by_order = f"{mark('fields', {'query': None})} matches queries by their order"
-    return f"{names.way_without_query} names queries; if neither side names queries, {by_order}"
-
-
-def _refuse_values_of_other_ids(fields: Fields, paths: Mapping[str, str], role: str) -> None:
-    """Raise an error for values in another list of objects, or beside another list of ids."""
-    document = fields[paths["document"]]
-    value = fields[paths.get(role, paths["document"])]
-    if not document.holder or isinstance(value.example, Mapping):
-        return
-    # Values may stand in the same list, or in a list beside that of the documents.
-    beside = (document.list_path or document.keys)[:-1]
-    if (value.list_path or value.keys[:-1]) in (document.list_path, beside):
-        return
-    names_of_ids = NAMES_OF_IDS | {document.name}
-    lists = fields.by_holder["list"]
-    places = [lists[path].keys[:-1] for path in fields_called(names_of_ids, lists)]
-    if value.lists or value.keys[:-1] in places:
-        problem = f"the {role} {paths[role]!r} is in another list than {paths['document']!r}"
-        raise InputError(f"{problem}, the document; name both of one list")
-
-
-def other_ids(roles: Roles, names: Names) -> list[str]:
-    """Return the fields beside the document that could be it, such as the id of a chunk of it."""
-    is_named = names.name("document") is not None
-    return [] if is_named else roles.beside_document(NAMES_OF_IDS)
-
-
-@cache
-def _document_or_list(kind: str) -> Groups:
-    """Return the names of an id of a document, or of a list of ids."""
-    groups = zip_longest(DOCUMENT, LISTS_OF_IDS[kind], fillvalue=())
-    return tuple((*names, *names_of_lists) for names, names_of_lists in groups)
-
-
-def _rankings_elsewhere(fields: Fields, documents: Sequence[str], names: Names) -> list[str]:
-    """Return ids in other lists than that of the document, which could be those of this side.
-
-    There are such only if the chosen list has values of the other side: a log may hold the run
-    under other names, and the references under standard ones.
-    """
-    if len(documents) != 1 or names.name("document") is not None:
-        return []
-    chosen = fields[documents[0]]
-    values_of_other_side = PLAIN_RELEVANCES if names.kind == "run" else PLAIN_SCORES
-    values = fields_called(values_of_other_side, fields.leaves)
-    if chosen.list_path not in [fields[path].list_path for path in values]:
-        return []
-    inside = fields.within(chosen.list_path)
-    held = fields.by_holder
-    elsewhere = [path for path in (*held["hits"], *held["list"]) if path not in inside]
-    return [path for path in elsewhere if _may_be_documents(fields[path].example)]
-
-
-def _may_be_documents(example: Any) -> bool:
-    return bool(id_kind(type(example))) or are_pairs(example)
-
-
-# The values of documents
-
-
-def _inputs_roles_values(
-    objects: Sequence[Any], fields: Fields, candidates: Candidates, names: Names
-) -> Candidates:
-    """Return the fields that could hold the values of documents; nothing if there need be none."""
-    documents = candidates["document"]
-    role = names.value
-    if len(documents) != 1:  # one error names all that is not clear
-        return {role: names.candidates(role, fields.leaves, names.values(1))}
-    document = fields[documents[0]]
-    if isinstance(document.example, Mapping) or are_pairs(document.example):
-        return {}
-    if role in names.given:
-        return {role: names.candidates(role, fields, ())}
-    within = fields.leaves.within(document.list_path)
-    others = within.keys() - {*documents, *candidates.get("query", ())}
-    # Hits that have ids alone may have their values in a list beside them.
-    if document.holder == "list" or (len(document.lists) == 1 and not others):
-        return _lists_beside(objects, fields, document, names)
-    return _values_beside(fields.leaves.beside(document), len(others), names)
-
-
-def _values_beside(beside_id: Fields, number_beside: int, names: Names) -> Candidates:
-    """Return the fields beside the id of a document that could hold its value.
-
-    Args:
-        beside_id: the fields of the object that has the id.
-        number_beside: how many other fields stand beside the id, also in lists.
-        names: the names of the side.
-    """
-    role = names.value
-    if role in names.given:
-        return {role: names.candidates(role, beside_id, ())}
-    # Of ids alone the order counts, or all are relevant.
-    if number_beside == 0:
-        return {}
-    values = names.candidates(role, beside_id, names.values(number_beside))
-    if role == "score" and values:
-        # All fields that are called scores could be it, as that of a reranker beside another, but
-        # no text, as of an explanation.
-        called = [path for path, field in beside_id.items() if field.name.endswith("score")]
-        examples = {path: as_number(beside_id[path].example) for path in called}
-        scores = [path for path, example in examples.items() if not isinstance(example, str)]
-        values = list(dict.fromkeys([*values, *filter(beside_id.tells, scores)]))
-    return {role: values}
-
-
-def _lists_beside(
-    objects: Sequence[Any], fields: Fields, document: Field, names: Names
-) -> Candidates:
-    """Return the lists and mappings beside a list of ids, or of hits, that could hold their values.
-
-    Those are as long as the list, or have the ids as keys, in one of the objects at least. Text
-    must be so in all of them. There need be none.
-    """
-    list_of_ids = document.list_path or document.keys
-    start = list_of_ids[:-1]
-    in_lists = fields.by_holder["hits"].items()
-    graded = Fields((path, field) for path, field in in_lists if field.list_path[:-1] == start)
-    # Nothing tells if objects with values stand beside a list of ids.
-    if names.candidates(names.value, graded, names.values(len(graded))):
-        return {names.value: []}
-    ids = values_at(objects, document.keys)
-    names_of_lists = NAMES_OF_LISTS | {plain_name(list_of_ids[-1])}
-    beside = []
-    for path, field in to_list(fields).items():
-        if field.keys[:-1] != start or field.name in names_of_lists:
-            continue
-        rows = zip(ids, values_at(objects, field.keys), strict=True)
-        # Text, such as contexts, may be as long as the ids by chance.
-        fits = all if _holds_text(field.example) else any
-        if fits(_could_be_values(values, row, names) for row, values in rows if row and values):
-            beside.append(path)
-    if not beside:
-        return {}
-    standard = (*names.values_in_lists, *names.values(1))
-    return {names.value: names.candidates(names.value, fields.among(beside), standard)}
-
-
-def _holds_text(values: Any) -> bool:
-    return isinstance(first_in(values), str)
-
-
-def _could_be_values(values: Any, ids: Any, names: Names) -> bool:
-    """Return whether a list is as long as a list of ids, or a mapping has the ids as keys."""
-    if not isinstance(ids, (list, tuple, Set)):
-        return False
-    if isinstance(values, Mapping):
-        return {*ids} <= values.keys()
-    if not is_list(values) or len(values) != len(ids) or is_nested(values[0]):
-        return False
-    if names.kind == "run" and _holds_text(values):
-        # Text beside what was retrieved is content, unless it is the same ids in another order.
-        return {*values} == {*ids}
-    return True  # text of references may be a judge's word
-
-
-# ndcg/inputs/object_reader.py: Read the documents of queries from objects, by paths that are chosen once for all of a side.
-
-class ListReader:
-    """Reads the documents of one query after another, from lists of ids with their values."""
-
-    def __init__(self, names: Names, hint: Callable[[], str] = str) -> None:
-        self.names = names
-        self.hint = hint  # returns that of errors about the ids, if they are in a field
-        self.once = ""  # what an error about a repeated document says to do, if not as usual
-        self.warning = ""  # about the first query whose list is in another order than its values
-        self.has_values = False  # whether some documents have values
-
-    @property
-    def are_held_to_order(self) -> bool:
-        """Whether scores were held against the order of documents; those of `fields` may differ."""
-        return self.has_values and self.names.name("score") is None
-
-    def read(
-        self,
-        query: Any,
-        ids: Iterable[Any],
-        values: Iterable[Any] = (),
-        ranks: Iterable[Any] = (),
-    ) -> dict[Any, Any]:
-        """Return the values of a query's documents by their ids."""
-        numbers = [] if self.names.has_no_value else list(map(as_number, values))
-        self.has_values |= len(numbers) > 0
-        # One query is enough for a warning; in the others the fault is the same.
-        if self.names.kind == "run" and not self.warning:
-            problem = contradiction(numbers, list(map(as_number, ranks)), self.names)
-            if problem:
-                self.warning = f"query {shown(query)}: {problem}"
-        try:
-            if self.names.kind == "run" and None in numbers:
-                refuse_no_score(list(ids), numbers)
-            return documents_of_query(ids, numbers, self.names, self.once)
-        except InputError as error:
-            error.hint = self.hint()
-            raise
-
-
-class HitReader:
-    """Reads lists of hits, in all of which the fields have the same paths."""
-
-    def __init__(self, hits: Iterable[Any], names: Names) -> None:
-        self.roles = roles_of_hits(fields_among(hits), names)
-        self.ranks = _path_of_ranks(self.roles, names)
-        self.lists = ListReader(names, partial(_hint_on_ids, self.roles, names))
-
-    def read(self, query: Any, hits: Sequence[Any]) -> dict[Any, Any]:
-        """Return the values of a query's documents by their ids."""
-        position = first_no_object(hits)
-        if position is not None:
-            problem = f"{shown(hits[position])} is among hits that are objects; give objects alone"
-            raise InputError(problem, position=position)
-        values = _all_at(hits, self.roles.value)
-        return self.lists.read(query, self.ids(hits), values, _all_at(hits, self.ranks))
-
-    def ids(self, hits: Sequence[Any]) -> list[Any]:
-        """Return the ids of hits."""
-        return values_at(hits, self.roles.document)
-
-
-def _all_at(hits: Sequence[Any], keys: Keys | None) -> list[Any]:
-    """Return the field of all hits at a path; nothing if there is no path."""
-    return [] if keys is None else values_at(hits, keys)
-
-
-def _path_of_ranks(roles: Roles, names: Names) -> Keys | None:
-    """Return the path of the ranks beside the documents of a run; None if they have none."""
-    if names.kind != "run":
-        return None
-    # Ranks in other lists may be of other documents.
-    ranks = roles.beside_document(["rank"])
-    return roles.all_fields[ranks[0]].keys if ranks else None
-
-
-def _hint_on_ids(roles: Roles, names: Names, outer: Keys = ()) -> str:
-    """Return what an error about ids says of their field, which may be in an outer list."""
-    another = or_another("document", other_ids(roles, names))
-    hint = f"the ids are in {roles.fields['document']!r}{another}"
-    if outer:
-        lists = ".".join(outer)
-        hint += f"; if the {lists!r} of a query are of several systems, give those of one"
-    return hint
-
-
-class ObjectReader:
-    """Reads objects that are rows or queries, in all of which the fields have the same paths.
-
-    Args:
-        objects: the objects of a side.
-        names: the names that their fields may have.
-        have_queries: whether their queries are known, as in a mapping by query.
-        is_whole: whether the side is a single object, which may hold all queries in a list.
-
-    Attributes:
-        roles: where the objects have the query, the documents and their values.
-        fields: the paths by role.
-        paths: the keys of the fields that are read, by their paths.
-        are_rows: whether objects are rows with one document.
-        ranks: the keys of the ranks beside the documents; None if there are none.
-        are_flat_rows: whether they are rows whose fields are in no other object.
-        form: what was read, as `preview` says it.
-    """
-
-    def __init__(
-        self,
-        objects: Sequence[Any],
-        names: Names,
-        have_queries: bool = False,
-        is_whole: bool = False,
-    ) -> None:
-        fields = fields_among(objects)
-        # The path of the query may lead through a list that holds the queries, as `cases.id`.
-        query = fields.get(names.name("query"), Field(()))
-        self.wrapper = query.list_path
-        have_queries = have_queries and not self.wrapper
-        fields, self.roles = _inputs_object_reader_chosen(objects, self.wrapper, fields, names, have_queries)
-        document = fields[self.roles.fields["document"]]
-        if is_whole and self.roles.query is None and len(document.lists) == 2:
-            # One object around all queries, which have no ids, as `responses.hits.id`.
-            self.wrapper = document.keys[: document.lists[0]]
-            fields, self.roles = _inputs_object_reader_chosen(objects, self.wrapper, fields, names, have_queries)
-            document = fields[self.roles.fields["document"]]
-        self.names = names
-        self.fields = self.roles.fields
-        self.paths = {path: fields[path].keys for path in self.fields.values()}
-        # The documents of a query may be in several lists, as `spans.chunks.id`.
-        self.are_in_lists = len(document.lists) == 2
-        _refuse_other_lists(fields, self.fields, names)
-        self.are_hits = document.holder == "hits"
-        self.are_rows = not document.holder
-        self.ranks = _path_of_ranks(self.roles, names)
-        self.are_flat_rows = self.are_rows and all(len(keys) == 1 for keys in self.paths.values())
-        outer = document.keys[: document.lists[0]] if self.are_in_lists else ()
-        self.lists = ListReader(names, partial(_hint_on_ids, self.roles, names, outer))
-        if self.are_in_lists:
-            # Of several rankings, the best rank in any tells nothing.
-            self.lists.once = once("qrels")
-        self.form = "objects, a query with its documents each"
-        if self.are_rows:
-            self.form = "objects, a document each"
-            if self.roles.query is None and not have_queries:
-                problem = "each row needs the id of its query; give the name of its field"
-                raise InputError(f"{mark('fields', {'query': None})}: {problem}")
-
-    @property
-    def others(self) -> Sequence[str]:
-        """The paths of the fields that are not read."""
-        return self.roles.others
-
-    @property
-    def has_values(self) -> bool:
-        """Whether documents have values, in a field, in pairs or in a mapping by their ids."""
-        return self.roles.value is not None or self.lists.has_values
-
-    def within(self, objects: Sequence[Any]) -> Sequence[Any]:
-        """Return the objects that have the query, which may be in an outer list."""
-        return _within_lists(objects, self.wrapper)
-
-    def rows(self, objects: Sequence[Any]) -> dict[str, list[Any]]:
-        """Return the columns of rows that `within` gives, by their roles."""
-        paths = {role: self.paths[path] for role, path in self.fields.items()}
-        return {role: values_at(objects, keys) for role, keys in paths.items()}
-
-    def rows_with_ranks(self, objects: Sequence[Any]) -> dict[str, list[Any]] | None:
-        """Return the columns of rows with their ranks; None if they have none.
-
-        Ranks in an outer list have no place beside the rows, and without the field of a query every
-        row is the only one of its query.
-        """
-        if self.ranks is None or self.wrapper or "query" not in self.fields:
-            return None
-        return {**self.rows(objects), "rank": values_at(objects, self.ranks)}
-
-    def queries(
-        self, objects: Sequence[Any], ids: Sequence[Any] | None = None
-    ) -> Iterator[tuple[Any, Any]]:
-        """Yield queries with their documents; a query without an id has its number from 0."""
-        objects = _within_lists(objects, self.wrapper)
-        # Ids that are given are those of the objects around the queries, if these have a field.
-        if self.roles.query is not None:
-            ids = values_at(objects, self.roles.query)
-        elif ids is None:
-            ids = range(len(objects))
-        paths = (self.roles.document, self.roles.value, self.ranks)
-        columns = [self._column(objects, keys) for keys in paths]
-        rows = zip(ids, objects, *columns, strict=True)
-        for position, (query, row, *cells) in enumerate(rows):
-            if not id_kind(type(query)):
-                problem = f"the query is {shown(query)}, and not an id"
-                hint = (
-                    f"leave it out, or give {mark('fields', {'query': None})} if no query has one"
-                )
-                raise InputError(f"{problem}; {hint}", f"position {position}")
-            try:
-                documents = self._documents(query, row, *cells)
-            except ValueError as error:
-                raise within(error, f"query {shown(query)}") from None
-            yield query, documents
-
-    def _documents(
-        self, query: Any, row: Any, documents: Any, values: Any, ranks: Any
-    ) -> dict[Any, Any]:
-        """Return the values of the documents of a query by their ids."""
-        if documents is None:
-            error = value_at(row, ("error",))
-            if error:
-                problem = f"it has an error in place of documents, {shown(error)}"
-                hint = "if it is judged, it counts as if nothing was retrieved"
-                self.lists.warning = f"query {shown(query)}: {problem}; {hint}"
-            return {}
-        if isinstance(documents, Mapping):
-            return self.lists.read(query, documents, documents.values())
-        if not is_list(documents) and not isinstance(documents, Set):
-            path = self.fields["document"]
-            raise InputError(f"{path} is {shown(documents)}; give a list of ids")
-        if not self.are_hits and are_pairs(documents):
-            return self.lists.read(query, *split_pairs(documents))
-        ranks = ranks if is_list(ranks) else ()
-        if isinstance(values, Mapping):
-            # That of relevances holds all judged documents, also those that are not in the list.
-            ids = values if self.names.kind == "qrels" else documents
-            return self.lists.read(query, ids, map(values.get, ids), ranks)
-        return self.lists.read(query, documents, self._values(values, documents), ranks)
-
-    def _column(self, objects: Sequence[Any], keys: Keys | None) -> list[Any]:
-        """Return what objects have at some keys, one after the other; None without keys."""
-        if keys is None:
-            return [None] * len(objects)
-        values = values_at(objects, keys)
-        return list(map(one_after_another, values)) if self.are_in_lists else values
-
-    def _values(self, values: Any, ids: Collection[Any]) -> Sequence[Any]:
-        """Return the values of the documents of a query, one per id; none without their field."""
-        if self.roles.value is None or (values is None and not ids):
-            return ()
-        if not is_list(values) or len(values) != len(ids):
-            path = self.fields[self.names.value]
-            problem = f"the number of documents is {len(ids)}, but {path} is {shown(values)}"
-            raise InputError(f"{problem}; give a value for each")
-        return list(values)
-
-
-def _inputs_object_reader_chosen(
-    objects: Sequence[Any],
-    wrapper: Keys,
-    fields: Fields,
-    names: Names,
-    have_queries: bool,
-) -> tuple[Fields, Roles]:
-    """Return the fields of the objects in the lists at a path, and their roles."""
-    inner = _within_lists(objects, wrapper)
-    if wrapper:
-        fields = fields_among(inner, wrapper)
-    return fields, roles_of_objects(inner[:LOOKED_AT], fields, names, have_queries)
-
-
-def _refuse_other_lists(
-    fields: Mapping[str, Field], paths: Mapping[str, str], names: Names
-) -> None:
-    """Raise an error for documents in three lists within each other, or with values elsewhere."""
-    document = fields[paths["document"]]
-    value = fields[paths.get(names.value, paths["document"])]
-    are_beside = value.list_path == document.list_path
-    if len(document.lists) > 2 or (len(document.lists) == 2 and not are_beside):
-        problem = f"{paths['document']} is in lists within lists"
-        hint = "give an object for each query, with its documents in one list"
-        raise InputError(f"{problem}; {hint}")
-
-
-def one_after_another(lists: Any) -> Any:
-    """Return the elements of lists, one after another; None for none.
-
-    >>> one_after_another([["a", "b"], None, ["c"]])
-    ['a', 'b', 'c']
-    """
-    if not is_list(lists):
-        return lists
-    joined: list[Any] = []
-    for values in lists:
-        if is_list(values):
-            joined += values
-        elif values is not None:
-            joined.append(values)
-    return joined
-
-
-def _within_lists(objects: Sequence[Any], path: Keys) -> Sequence[Any]:
-    """Return the objects in the lists at a path; the objects themselves if there is none."""
-    if not path:
-        return objects
-    inner = values_at(objects, path)
-    while any(map(is_list, inner)):
-        inner = one_after_another(inner)
-    return inner
 
 
 # ndcg/inputs/frame.py: Read whatever has columns with names: DataFrames, tables, Datasets, dicts of columns, records.
@@ -8445,6 +7909,679 @@ def _listed(columns: list[Any]) -> str:
     return brief(map(shown, columns), ", ")
 
 
+# ndcg/inputs/roles.py: The roles of fields: where objects have the query, the documents and their values.
+
+NAMES_OF_LISTS = plain_names(*chain(*LISTS_OF_IDS.values()))
+NAMES_OF_IDS = NAMES_OF_LISTS | plain_names(*DOCUMENT_OF_HITS)
+Candidates = dict[str, Sequence[Any]]  # the fields that could have a role
+
+
+class Roles(NamedTuple):
+    """Where the objects of a side have the query, the documents and their values."""
+
+    query: Keys | None
+    document: Keys
+    value: Keys | None
+    fields: dict[str, str]  # the paths by role
+    others: Sequence[str]  # the paths that are not read
+    all_fields: Fields  # of the objects, by their paths
+
+    def beside_document(self, names: Collection[str]) -> list[str]:
+        """Return the fields with one of some names beside the document that are not read.
+
+        They are in the same list, or in none.
+        """
+        fields = self.all_fields
+        place = fields[self.fields["document"]].list_path
+        unread = filter(self.others.__contains__, fields_called(names, fields))
+        return [path for path in unread if fields[path].list_path == place]
+
+    @classmethod
+    def chosen(cls, fields: Fields, candidates: Candidates, names: Names, there: str) -> "Roles":
+        """Return the roles, for which there must be a single candidate.
+
+        Raises:
+            UnknownFieldError: there is none for a role, or more than one.
+        """
+        listed = to_list(fields)
+        try:
+            paths = chosen_fields(candidates, names, listed, there)
+        except UnknownFieldError as error:
+            error.add_decimals("write a point")
+            raise
+        keys = {role: fields[path].keys for role, path in paths.items()}
+        others = fields_without_role(listed, paths)
+        return cls(
+            keys.get("query"), keys["document"], keys.get(names.value), paths, others, fields
+        )
+
+
+def are_pairs(row: Any) -> bool:
+    """Return whether a query's documents are pairs of an id, or an object, and a value."""
+    pair = first_in(row)
+    if not _is_pair(pair):
+        return False
+    first, value = pair
+    if isinstance(value, str) and number_of_text(value) is not None:
+        # Ids that are digits, as in the lists of Chroma, would be read as values.
+        return False
+    return is_object(first) or bool(id_kind(type(first)))
+
+
+def _is_pair(value: Any) -> bool:
+    return is_list(value) and len(value) == 2
+
+
+def split_pairs(row: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+    """Return the ids, or the objects, of pairs, and their values.
+
+    Raises:
+        InputError: one is no pair.
+    """
+    for position, pair in enumerate(row):
+        if not _is_pair(pair):
+            hint = "give pairs of an id and a value, or a table with a row for each document"
+            raise InputError(f"{shown(pair)} is no pair; {hint}", position=position)
+    return [first for first, _ in row], [value for _, value in row]
+
+
+# Tables
+
+
+def columns_of_table(
+    columns: Sequence[Any], names: Names, there: str, examples: Callable[[], Mapping[Any, Any]]
+) -> dict[str, Any]:
+    """Return the columns of the roles, as `chosen_columns` does.
+
+    The examples, which may take long to read, are for the error.
+    """
+    refuse_repeated_names(columns)
+    try:
+        return chosen_columns(columns_as_fields(dict.fromkeys(columns)), names, there)
+    except UnknownFieldError:
+        return chosen_columns(columns_as_fields(examples()), names, there)
+
+
+def chosen_columns(columns: Fields, names: Names, there: str) -> dict[str, Any]:
+    """Return the columns of the roles.
+
+    A table of two columns, of queries and documents, needs no values.
+
+    Raises:
+        UnknownFieldError: a role has no column, or more than one.
+    """
+    candidates: Candidates = {
+        "query": names.candidates("query", columns, QUERY),
+        "document": names.candidates("document", columns, _document_or_list(names.kind)),
+    }
+    if names.has_no_query:
+        call = mark("fields", {"query": None})
+        hint = f"give its column; for the other side, {names.way_without_query} may name queries"
+        raise InputError(f"{call}: each row of a table needs the id of its query; {hint}")
+    others = max(0, len(columns) - 2)  # beside the query and the document
+    candidates |= _values_beside(columns, others, names)
+    chosen = chosen_fields(candidates, names, columns, there)
+    names.refuse_unknown_order(chosen.get("score"))
+    return chosen
+
+
+# Hits
+
+
+def roles_of_hits(fields: Fields, names: Names) -> Roles:
+    """Return where the hits of a query have the documents and their values."""
+    outside_lists = fields.leaves.outside_lists
+    documents = names.candidates("document", outside_lists, DOCUMENT_OF_HITS)
+    candidates: Candidates = {"document": documents}
+    others = len(fields.leaves) - 1  # beside one id
+    candidates |= _values_beside(outside_lists, others, names)
+    roles = Roles.chosen(fields, candidates, names, "its hits have")
+    names.refuse_unknown_order(roles.fields.get("score"), "field")
+    return roles
+
+
+# Objects
+
+
+def roles_of_objects(
+    objects: Sequence[Any], fields: Fields, names: Names, have_queries: bool
+) -> Roles:
+    """Return where objects, which are rows or queries, have the query, documents and values.
+
+    The objects may have their queries already, as in a mapping by query.
+    """
+    # First the documents: where they are tells what could be the query and the values.
+    held = fields.by_holder
+    kinds: list[tuple[Fields, Groups]] = [
+        (held["hits"], DOCUMENT_OF_HITS),
+        (held["list"], _document_or_list(names.kind)),
+        (held[""], DOCUMENT),
+    ]
+    documents = names.candidates_among("document", fields, kinds)
+    candidates: Candidates = {}
+    if not have_queries:
+        are_ids = held[""].keys() >= {*documents}
+        standard = QUERY if are_ids else QUERY_OF_LISTS
+        queries = names.candidates("query", held[""], standard)
+        if queries or not names.has_query_ids:
+            candidates["query"] = queries
+    candidates["document"] = [*documents, *_rankings_elsewhere(fields, documents, names)]
+    candidates |= _inputs_roles_values(objects, fields, candidates, names)
+    try:
+        roles = Roles.chosen(fields, candidates, names, "the objects have")
+    except UnknownFieldError as error:
+        error.add(*_ways_without_roles(error, objects, fields, names))
+        raise
+    names.refuse_unknown_order(roles.fields.get("score"), "field")
+    _refuse_values_of_other_ids(fields, roles.fields, names.value)
+    if names.name(names.value) == roles.fields["document"]:
+        roles.fields[names.value] = roles.fields["document"]  # a mapping of ids to values
+    return roles
+
+
+def _ways_without_roles(
+    error: UnknownFieldError, objects: Sequence[Any], fields: Fields, names: Names
+) -> list[str]:
+    """Return what an error says to do for objects that lack a query, or some of the documents."""
+    ways = []
+    if "query" in error.roles:
+        are_flat = fields.by_holder[""].keys() == fields.keys()
+        ways.append(_way_without_query(names, are_flat))
+    if "document" in error.chosen:
+        documents = values_at(objects, fields[error.chosen["document"]].keys)
+        lacking = documents.count(None)
+        if lacking > 0:
+            others = "leave those out whose queries others have"
+            ways.append(f"{lacking} of {len(documents)} objects have no documents; {others}")
+        if len(objects) > 1:  # a single one may hold all queries
+            ways += those_of_one_system(fields[error.chosen["document"]])
+    return ways
+
+
+def those_of_one_system(document: Field) -> list[str]:
+    """Return what an error says about documents in several lists of a query, if they are."""
+    if len(document.lists) < 2:
+        return []
+    lists = ".".join(document.keys[: document.lists[0]])
+    return [f"if the {lists!r} of a query are of several systems, give those of one"]
+
+
+def _way_without_query(names: Names, are_flat: bool) -> str:
+    """Return what an error says to do for objects without a query: rows, or others with lists."""
+    if are_flat:
+        single = "{query: hits}, or [hits] beside a list of one query"
+        return f"if they are the hits of a single query, give {single}"
+    by_order = f"{mark('fields', {'query': None})} matches queries by their order"
+    return f"{names.way_without_query} names queries; if neither side names queries, {by_order}"
+
+
+def _refuse_values_of_other_ids(fields: Fields, paths: Mapping[str, str], role: str) -> None:
+    """Raise an error for values in another list of objects, or beside another list of ids."""
+    document = fields[paths["document"]]
+    value = fields[paths.get(role, paths["document"])]
+    if not document.holder or isinstance(value.example, Mapping):
+        return
+    # Values may stand in the same list, or in a list beside that of the documents.
+    beside = (document.list_path or document.keys)[:-1]
+    if (value.list_path or value.keys[:-1]) in (document.list_path, beside):
+        return
+    names_of_ids = NAMES_OF_IDS | {document.name}
+    lists = fields.by_holder["list"]
+    places = [lists[path].keys[:-1] for path in fields_called(names_of_ids, lists)]
+    if value.lists or value.keys[:-1] in places:
+        problem = f"the {role} {paths[role]!r} is in another list than {paths['document']!r}"
+        raise InputError(f"{problem}, the document; name both of one list")
+
+
+def other_ids(roles: Roles, names: Names) -> list[str]:
+    """Return the fields beside the document that could be it, such as the id of a chunk of it."""
+    is_named = names.name("document") is not None
+    return [] if is_named else roles.beside_document(NAMES_OF_IDS)
+
+
+@cache
+def _document_or_list(kind: str) -> Groups:
+    """Return the names of an id of a document, or of a list of ids."""
+    groups = zip_longest(DOCUMENT, LISTS_OF_IDS[kind], fillvalue=())
+    return tuple((*names, *names_of_lists) for names, names_of_lists in groups)
+
+
+def _rankings_elsewhere(fields: Fields, documents: Sequence[str], names: Names) -> list[str]:
+    """Return ids in other lists than that of the document, which could be those of this side.
+
+    There are such only if the chosen list has values of the other side: a log may hold the run
+    under other names, and the references under standard ones.
+    """
+    if len(documents) != 1 or names.name("document") is not None:
+        return []
+    chosen = fields[documents[0]]
+    values_of_other_side = PLAIN_RELEVANCES if names.kind == "run" else PLAIN_SCORES
+    values = fields_called(values_of_other_side, fields.leaves)
+    if chosen.list_path not in [fields[path].list_path for path in values]:
+        return []
+    inside = fields.within(chosen.list_path)
+    held = fields.by_holder
+    elsewhere = [path for path in (*held["hits"], *held["list"]) if path not in inside]
+    return [path for path in elsewhere if _may_be_documents(fields[path].example)]
+
+
+def _may_be_documents(example: Any) -> bool:
+    return bool(id_kind(type(example))) or are_pairs(example)
+
+
+# The values of documents
+
+
+def _inputs_roles_values(
+    objects: Sequence[Any], fields: Fields, candidates: Candidates, names: Names
+) -> Candidates:
+    """Return the fields that could hold the values of documents; nothing if there need be none."""
+    documents = candidates["document"]
+    role = names.value
+    if len(documents) != 1:  # one error names all that is not clear
+        return {role: names.candidates(role, fields.leaves, names.values(1))}
+    document = fields[documents[0]]
+    if isinstance(document.example, Mapping) or are_pairs(document.example):
+        return {}
+    if role in names.given:
+        return {role: names.candidates(role, fields, ())}
+    within = fields.leaves.within(document.list_path)
+    others = within.keys() - {*documents, *candidates.get("query", ())}
+    # Hits that have ids alone may have their values in a list beside them.
+    if document.holder == "list" or (len(document.lists) == 1 and not others):
+        return _lists_beside(objects, fields, document, names)
+    return _values_beside(fields.leaves.beside(document), len(others), names)
+
+
+def _values_beside(beside_id: Fields, number_beside: int, names: Names) -> Candidates:
+    """Return the fields beside the id of a document that could hold its value.
+
+    Args:
+        beside_id: the fields of the object that has the id.
+        number_beside: how many other fields stand beside the id, also in lists.
+        names: the names of the side.
+    """
+    role = names.value
+    if role in names.given:
+        return {role: names.candidates(role, beside_id, ())}
+    # Of ids alone the order counts, or all are relevant.
+    if number_beside == 0:
+        return {}
+    values = names.candidates(role, beside_id, names.values(number_beside))
+    if role == "score" and values:
+        # All fields that are called scores could be it, as that of a reranker beside another, but
+        # no text, as of an explanation.
+        called = [path for path, field in beside_id.items() if field.name.endswith("score")]
+        examples = {path: as_number(beside_id[path].example) for path in called}
+        scores = [path for path, example in examples.items() if not isinstance(example, str)]
+        values = list(dict.fromkeys([*values, *filter(beside_id.tells, scores)]))
+    return {role: values}
+
+
+def _lists_beside(
+    objects: Sequence[Any], fields: Fields, document: Field, names: Names
+) -> Candidates:
+    """Return the lists and mappings beside a list of ids, or of hits, that could hold their values.
+
+    There need be none.
+    """
+    list_of_ids = document.list_path or document.keys
+    start = list_of_ids[:-1]
+    in_lists = fields.by_holder["hits"].items()
+    graded = Fields((path, field) for path, field in in_lists if field.list_path[:-1] == start)
+    # Nothing tells if objects with values stand beside a list of ids.
+    if names.candidates(names.value, graded, names.values(len(graded))):
+        return {names.value: []}
+    ids = values_at(objects, document.keys)
+    names_of_lists = NAMES_OF_LISTS | {plain_name(list_of_ids[-1])}
+    beside = []
+    for path, field in to_list(fields).items():
+        is_beside = field.keys[:-1] == start and field.name not in names_of_lists
+        if is_beside and _fits(field, objects, ids, names):
+            beside.append(path)
+    if not beside:
+        return {}
+    standard = (*names.values_in_lists, *names.values(1))
+    return {names.value: names.candidates(names.value, fields.among(beside), standard)}
+
+
+def _fits(field: Field, objects: Sequence[Any], ids: Sequence[Any], names: Names) -> bool:
+    """Return whether a field could hold the values of ids in one of the objects at least.
+
+    Text must do so in all of them: contexts, for example, may be as many as the ids by chance.
+    """
+    fits = all if _holds_text(field.example) else any
+    rows = zip(ids, values_at(objects, field.keys), strict=True)
+    return fits(_could_be_values(values, row, names) for row, values in rows if row and values)
+
+
+def _holds_text(values: Any) -> bool:
+    return isinstance(first_in(values), str)
+
+
+def _could_be_values(values: Any, ids: Any, names: Names) -> bool:
+    """Return whether a list is as long as a list of ids, or a mapping has the ids as keys."""
+    if not isinstance(ids, (list, tuple, Set)):
+        return False
+    if isinstance(values, Mapping):
+        return {*ids} <= values.keys()
+    if not is_list(values) or len(values) != len(ids) or is_nested(values[0]):
+        return False
+    if names.kind == "run" and _holds_text(values):
+        # Text beside what was retrieved is content, unless it is the same ids in another order.
+        return {*values} == {*ids}
+    return True  # text of references may be a judge's word
+
+
+# ndcg/inputs/object_reader.py: Read the documents of queries from objects, by paths that are chosen once for all of a side.
+
+class ListReader:
+    """Reads the documents of one query after another, from lists of ids with their values."""
+
+    def __init__(self, names: Names, hint: Callable[[], str] = str) -> None:
+        self.names = names
+        self.hint = hint  # returns that of errors about the ids, if they are in a field
+        self.once = ""  # what an error about a repeated document says to do, if not as usual
+        self.warning = ""  # about the first query whose list is in another order than its values
+        self.has_values = False  # whether some documents have values
+
+    @property
+    def are_held_to_order(self) -> bool:
+        """Whether scores were held against the order of documents; those of `fields` may differ."""
+        return self.has_values and self.names.name("score") is None
+
+    def read(
+        self,
+        query: Any,
+        ids: Iterable[Any],
+        values: Iterable[Any] = (),
+        ranks: Iterable[Any] = (),
+    ) -> dict[Any, Any]:
+        """Return the values of a query's documents by their ids."""
+        numbers = [] if self.names.has_no_value else list(map(as_number, values))
+        self.has_values |= len(numbers) > 0
+        if self.names.kind == "run":
+            self._hold_against_order(query, numbers, ranks)
+        try:
+            if self.names.kind == "run" and None in numbers:
+                refuse_no_score(list(ids), numbers)
+            return documents_of_query(ids, numbers, self.names, self.once)
+        except InputError as error:
+            error.hint = self.hint()
+            raise
+
+    def _hold_against_order(self, query: Any, scores: Sequence[Any], ranks: Iterable[Any]) -> None:
+        """Note what a warning says if scores rank documents in another order than they are in."""
+        # One query is enough for a warning; in the others the fault is the same.
+        if self.warning:
+            return
+        problem = contradiction(scores, list(map(as_number, ranks)), self.names)
+        if problem:
+            self.warning = f"query {shown(query)}: {problem}"
+
+
+class HitReader:
+    """Reads the fields of hits, which have the same paths in all of them."""
+
+    def __init__(self, hits: Iterable[Any], names: Names) -> None:
+        self.roles = roles_of_hits(fields_among(hits), names)
+        self.ranks = _path_of_ranks(self.roles, names)
+        self.hint = partial(_hint_on_ids, self.roles, names)  # of errors about the ids
+
+    def columns(self, hits: Sequence[Any]) -> tuple[list[Any], list[Any], list[Any]]:
+        """Return the ids of a query's hits, their values and their ranks, as far as they have any.
+
+        Raises:
+            InputError: one is no object.
+        """
+        position = first_no_object(hits)
+        if position is not None:
+            problem = f"{shown(hits[position])} is among hits that are objects; give objects alone"
+            raise InputError(problem, position=position)
+        return self.ids(hits), _all_at(hits, self.roles.value), _all_at(hits, self.ranks)
+
+    def ids(self, hits: Sequence[Any]) -> list[Any]:
+        """Return the ids of hits."""
+        return values_at(hits, self.roles.document)
+
+
+def _all_at(hits: Sequence[Any], keys: Keys | None) -> list[Any]:
+    """Return the field of all hits at a path; nothing if there is no path."""
+    return [] if keys is None else values_at(hits, keys)
+
+
+def _path_of_ranks(roles: Roles, names: Names) -> Keys | None:
+    """Return the path of the ranks beside the documents of a run; None if they have none."""
+    if names.kind != "run":
+        return None
+    # Ranks in other lists may be of other documents.
+    ranks = roles.beside_document(["rank"])
+    return roles.all_fields[ranks[0]].keys if ranks else None
+
+
+def _hint_on_ids(roles: Roles, names: Names) -> str:
+    """Return what an error about ids says of their field, which may be in an outer list."""
+    path = roles.fields["document"]
+    another = or_another("document", other_ids(roles, names))
+    hint = f"the ids are in {path!r}{another}"
+    return "; ".join([hint, *those_of_one_system(roles.all_fields[path])])
+
+
+class ObjectReader:
+    """Reads objects that are rows or queries, in all of which the fields have the same paths.
+
+    Args:
+        objects: the objects of a side.
+        names: the names that their fields may have.
+        have_queries: whether their queries are known, as in a mapping by query.
+        is_whole: whether the side is a single object, which may hold all queries in a list.
+
+    Attributes:
+        roles: where the objects have the query, the documents and their values.
+        fields: the paths by role.
+        paths: the keys of the fields that are read, by their paths.
+        are_rows: whether objects are rows with one document.
+        ranks: the keys of the ranks beside the documents; None if there are none.
+        are_flat_rows: whether they are rows whose fields are in no other object.
+        form: what was read, as `preview` says it.
+    """
+
+    def __init__(
+        self,
+        objects: Sequence[Any],
+        names: Names,
+        have_queries: bool = False,
+        is_whole: bool = False,
+    ) -> None:
+        fields = fields_among(objects)
+        # The path of the query may lead through a list that holds the queries, as `cases.id`.
+        query = fields.get(names.name("query"), Field(()))
+        self.wrapper = query.list_path
+        have_queries = have_queries and not self.wrapper
+        fields, self.roles = _inputs_object_reader_chosen(objects, self.wrapper, fields, names, have_queries)
+        document = fields[self.roles.fields["document"]]
+        if is_whole and self.roles.query is None and len(document.lists) == 2:
+            # One object around all queries, which have no ids, as `responses.hits.id`.
+            self.wrapper = document.keys[: document.lists[0]]
+            fields, self.roles = _inputs_object_reader_chosen(objects, self.wrapper, fields, names, have_queries)
+            document = fields[self.roles.fields["document"]]
+        self.names = names
+        self.fields = self.roles.fields
+        self.paths = {path: fields[path].keys for path in self.fields.values()}
+        # The documents of a query may be in several lists, as `spans.chunks.id`.
+        self.are_in_lists = len(document.lists) == 2
+        _refuse_other_lists(fields, self.fields, names)
+        self.are_hits = document.holder == "hits"
+        self.are_rows = not document.holder
+        self.ranks = _path_of_ranks(self.roles, names)
+        self.are_flat_rows = self.are_rows and all(len(keys) == 1 for keys in self.paths.values())
+        self.lists = ListReader(names, partial(_hint_on_ids, self.roles, names))
+        if self.are_in_lists:
+            # Of several rankings, the best rank in any tells nothing.
+            self.lists.once = once("qrels")
+        self.form = "objects, a query with its documents each"
+        if self.are_rows:
+            self.form = "objects, a document each"
+            if self.roles.query is None and not have_queries:
+                problem = "each row needs the id of its query; give the name of its field"
+                raise InputError(f"{mark('fields', {'query': None})}: {problem}")
+
+    @property
+    def others(self) -> Sequence[str]:
+        """The paths of the fields that are not read."""
+        return self.roles.others
+
+    @property
+    def has_values(self) -> bool:
+        """Whether documents have values, in a field, in pairs or in a mapping by their ids."""
+        return self.roles.value is not None or self.lists.has_values
+
+    def within(self, objects: Sequence[Any]) -> Sequence[Any]:
+        """Return the objects that have the query, which may be in an outer list."""
+        return _within_lists(objects, self.wrapper)
+
+    def rows(self, objects: Sequence[Any]) -> dict[str, list[Any]]:
+        """Return the columns of rows that `within` gives, by their roles."""
+        paths = {role: self.paths[path] for role, path in self.fields.items()}
+        return {role: values_at(objects, keys) for role, keys in paths.items()}
+
+    def rows_with_ranks(self, objects: Sequence[Any]) -> dict[str, list[Any]] | None:
+        """Return the columns of rows with their ranks; None if they have none.
+
+        Ranks in an outer list have no place beside the rows, and without the field of a query every
+        row is the only one of its query.
+        """
+        if self.ranks is None or self.wrapper or "query" not in self.fields:
+            return None
+        return {**self.rows(objects), "rank": values_at(objects, self.ranks)}
+
+    def queries(
+        self, objects: Sequence[Any], ids: Sequence[Any] | None = None
+    ) -> Iterator[tuple[Any, Any]]:
+        """Yield queries with their documents; a query without an id has its number from 0."""
+        objects = _within_lists(objects, self.wrapper)
+        # Ids that are given are those of the objects around the queries, if these have a field.
+        if self.roles.query is not None:
+            ids = values_at(objects, self.roles.query)
+        elif ids is None:
+            ids = range(len(objects))
+        paths = (self.roles.document, self.roles.value, self.ranks)
+        columns = [self._column(objects, keys) for keys in paths]
+        rows = zip(ids, objects, *columns, strict=True)
+        for position, (query, row, *cells) in enumerate(rows):
+            if not id_kind(type(query)):
+                problem = f"the query is {shown(query)}, and not an id"
+                hint = (
+                    f"leave it out, or give {mark('fields', {'query': None})} if no query has one"
+                )
+                raise InputError(f"{problem}; {hint}", f"position {position}")
+            try:
+                documents = self._documents(query, row, *cells)
+            except ValueError as error:
+                raise within(error, f"query {shown(query)}") from None
+            yield query, documents
+
+    def _documents(
+        self, query: Any, row: Any, documents: Any, values: Any, ranks: Any
+    ) -> dict[Any, Any]:
+        """Return the values of the documents of a query by their ids."""
+        if documents is None:
+            self._note_failure(query, row)
+            return {}
+        if isinstance(documents, Mapping):
+            return self.lists.read(query, documents, documents.values())
+        if not is_list(documents) and not isinstance(documents, Set):
+            path = self.fields["document"]
+            raise InputError(f"{path} is {shown(documents)}; give a list of ids")
+        if not self.are_hits and are_pairs(documents):
+            return self.lists.read(query, *split_pairs(documents))
+        ranks = ranks if is_list(ranks) else ()
+        if isinstance(values, Mapping):
+            # That of relevances holds all judged documents, also those that are not in the list.
+            ids = values if self.names.kind == "qrels" else documents
+            return self.lists.read(query, ids, map(values.get, ids), ranks)
+        return self.lists.read(query, documents, self._values(values, documents), ranks)
+
+    def _note_failure(self, query: Any, row: Any) -> None:
+        """Note what a warning says about a query that has an error in place of documents."""
+        error = value_at(row, ("error",))
+        if error:
+            problem = f"it has an error in place of documents, {shown(error)}"
+            hint = "if it is judged, it counts as if nothing was retrieved"
+            self.lists.warning = f"query {shown(query)}: {problem}; {hint}"
+
+    def _column(self, objects: Sequence[Any], keys: Keys | None) -> list[Any]:
+        """Return what objects have at some keys, one after the other; None without keys."""
+        if keys is None:
+            return [None] * len(objects)
+        values = values_at(objects, keys)
+        return list(map(one_after_another, values)) if self.are_in_lists else values
+
+    def _values(self, values: Any, ids: Collection[Any]) -> Sequence[Any]:
+        """Return the values of the documents of a query, one per id; none without their field."""
+        if self.roles.value is None or (values is None and not ids):
+            return ()
+        if not is_list(values) or len(values) != len(ids):
+            path = self.fields[self.names.value]
+            problem = f"the number of documents is {len(ids)}, but {path} is {shown(values)}"
+            raise InputError(f"{problem}; give a value for each")
+        return list(values)
+
+
+def _inputs_object_reader_chosen(
+    objects: Sequence[Any],
+    wrapper: Keys,
+    fields: Fields,
+    names: Names,
+    have_queries: bool,
+) -> tuple[Fields, Roles]:
+    """Return the fields of the objects in the lists at a path, and their roles."""
+    inner = _within_lists(objects, wrapper)
+    if wrapper:
+        fields = fields_among(inner, wrapper)
+    return fields, roles_of_objects(inner[:LOOKED_AT], fields, names, have_queries)
+
+
+def _refuse_other_lists(
+    fields: Mapping[str, Field], paths: Mapping[str, str], names: Names
+) -> None:
+    """Raise an error for documents in three lists within each other, or with values elsewhere."""
+    document = fields[paths["document"]]
+    value = fields[paths.get(names.value, paths["document"])]
+    are_beside = value.list_path == document.list_path
+    if len(document.lists) > 2 or (len(document.lists) == 2 and not are_beside):
+        problem = f"{paths['document']} is in lists within lists"
+        hint = "give an object for each query, with its documents in one list"
+        raise InputError(f"{problem}; {hint}")
+
+
+def one_after_another(lists: Any) -> Any:
+    """Return the elements of lists, one after another; None for none.
+
+    >>> one_after_another([["a", "b"], None, ["c"]])
+    ['a', 'b', 'c']
+    """
+    if not is_list(lists):
+        return lists
+    joined: list[Any] = []
+    for values in lists:
+        if is_list(values):
+            joined += values
+        elif values is not None:
+            joined.append(values)
+    return joined
+
+
+def _within_lists(objects: Sequence[Any], path: Keys) -> Sequence[Any]:
+    """Return the objects in the lists at a path; the objects themselves if there is none."""
+    if not path:
+        return objects
+    inner = values_at(objects, path)
+    while any(map(is_list, inner)):
+        inner = one_after_another(inner)
+    return inner
+
+
 # ndcg/inputs/tables.py: Read tables: whatever has named columns, whose rows are documents or have lists of them.
 
 HASHED = 1 << 17  # rows whose ids a thread hashes at a time
@@ -8459,12 +8596,16 @@ def table_of(argument: str, side: Any, names: Names) -> Frame | None:
     if frame is None or len(frame.names) > 1 or names.name("document") in frame.names:
         return frame
     # A single column has no documents beside its queries; it may be a column of lists.
-    name = "".join(map(str, frame.names))
+    _refuse_unsplit_header(argument, "".join(map(str, frame.names)))
+    return None
+
+
+def _refuse_unsplit_header(argument: str, name: str) -> None:
+    """Raise an error for a single column whose name holds several, as of a file read wrongly."""
     separator = UNSPLIT.search(name)
     if separator:
         hint = f"read the file with sep={separator[0]!r}, or give its path"
         raise InputError(f"has a single column, {shown(name)}; {hint}", argument)
-    return None
 
 
 def is_dict_of_columns(side: Mapping[Any, Any], names: Names) -> bool:
@@ -8651,17 +8792,7 @@ def checked_rows(
     numbers = np.arange(len(side.query))
     side = side._replace(numbers=numbers, place_of=place_of)
     if names.keep is None:
-        repeated = repeated_row(side)
-        if repeated is not None:
-            row, before = repeated
-            document, query = side.words(row)
-            problem = f"document {document} of query {query} is in {side.place(before)} already"
-            hint = once(names.kind)
-            if names.kind == "run":
-                hint = f"if the rows are of several systems, give one at a time; else {hint}"
-            for name in names_of_totals(side.documents(np.array([row]))):
-                hint = f"{without_totals(name)}; {hint}"
-            raise InputError(f"{problem}; {hint}", side.place(row))
+        _refuse_repeated(side, names)
     if present is not None:
         if not present.any():
             raise InputError(no_values(names))
@@ -8671,6 +8802,22 @@ def checked_rows(
     if names.keep is not None:
         side = side.only(best_rows(side, names.keep, names.ascending))
     return side
+
+
+def _refuse_repeated(side: Columns, names: Names) -> None:
+    """Raise an error for the first row whose document its query has in another one."""
+    repeated = repeated_row(side)
+    if repeated is None:
+        return
+    row, before = repeated
+    document, query = side.words(row)
+    problem = f"document {document} of query {query} is in {side.place(before)} already"
+    hint = once(names.kind)
+    if names.kind == "run":
+        hint = f"if the rows are of several systems, give one at a time; else {hint}"
+    for name in names_of_totals(side.documents(np.array([row]))):
+        hint = f"{without_totals(name)}; {hint}"
+    raise InputError(f"{problem}; {hint}", side.place(row))
 
 
 def read_values(called: str, cells: Any, names: Names) -> Column:
@@ -8701,11 +8848,7 @@ def read_side(argument: str, side: Any, names: Names) -> Any:
         raise InputError(f"is an open file ({type(side).__name__}); give its path", argument)
     frame = table_of(argument, side, names)
     if frame is not None:
-        with _ways_of_table(argument, side):
-            table = read_table(argument, frame, names)
-        if not isinstance(table, list):
-            return table
-        return objects_by_id(argument, table, names)  # rows that are queries with lists
+        return _of_table(argument, side, frame, names)
     if names.kind == "exclude":
         return side  # ids alone, which `exclusion` reads beside the rankings
     # A response of Elasticsearch's client has keys, too.
@@ -8719,6 +8862,7 @@ def read_side(argument: str, side: Any, names: Names) -> Any:
     rows = _inputs_sides_rows(values)
     _refuse_tables(argument, rows)
     _refuse_two_matrices(argument, rows)
+    _refuse_rows_of_table(argument, rows, names)
     return _of_list(argument, values, rows, names)
 
 
@@ -8781,6 +8925,23 @@ def _refuse_two_matrices(argument: str, rows: Sequence[Any]) -> None:
         padding = f"{mark('ignore_index', -100)} if it pads rows"
         hint = f"if the first has the scores, give {argument}[0], and {padding}"
     raise InputError(f"holds two arrays, of shapes {first} and {second}; {hint}", argument)
+
+
+def _of_table(argument: str, side: Any, frame: Frame, names: Names) -> Columns | Pairs | ById:
+    """Return the rows of a table, which are documents, or queries with lists of them."""
+    with _ways_of_table(argument, side):
+        table = read_table(argument, frame, names)
+    return objects_by_id(argument, table, names) if isinstance(table, list) else table
+
+
+def _refuse_rows_of_table(argument: str, rows: Sequence[Any], names: Names) -> None:
+    """Raise an error for tuples that are no queries: they hold text, or are estimates of a run."""
+    first = _first_filled(rows)
+    if type(first) is not tuple:
+        return
+    are_estimates = names.kind == "run" and all(map(_is_estimate, rows))
+    if are_estimates or any(isinstance(cell, (str, UUID)) for cell in first):
+        raise row_of_table(argument, first, names)
 
 
 @contextmanager
@@ -8856,6 +9017,11 @@ def _of_mapping(argument: str, side: Mapping[Any, Any], names: Names) -> ById | 
     _refuse_columns_of_lists(argument, side, names)
     if are_responses(side):
         return _of_responses(argument, side, names)
+    return _of_queries(argument, side, names)
+
+
+def _of_queries(argument: str, side: Mapping[Any, Any], names: Names) -> ById:
+    """Return the documents of a mapping of queries to mappings, sets or lists."""
     # Nearly all mappings are such, whose values are looked at only where they are scored.
     if not names.has_no_value and _are_mappings_to_numbers(side):
         return ById(side)
@@ -8902,19 +9068,31 @@ def _if_these_are_queries(argument: str, key: Any) -> str:
 
 
 def is_single_object(side: Mapping[Any, Any], names: Names) -> bool:
-    """Return whether a mapping is an object with fields, and not a mapping of queries.
-
-    A query has no single value. A path that `fields` gives begins with a key.
-    """
+    """Return whether a mapping is an object with fields, and not a mapping of queries."""
     # To spell thousands of ids as names of fields would take long.
     if len(side) > MOST_FIELDS:
         return False
-    if _has_names_of_fields(side, names) or _is_wrapper(side, names):
-        return True
-    # If all are single, they are queries with one id, which are refused later.
-    if {isinstance(value, SCALARS) for value in side.values()} == {True, False}:
-        return True
-    # Options beside a list of objects, as in a request to Elasticsearch to rate rankings.
+    return (
+        _has_names_of_fields(side, names)
+        or _is_wrapper(side, names)
+        or _has_single_values(side)
+        or _has_options(side)
+    )
+
+
+def _has_single_values(side: Mapping[Any, Any]) -> bool:
+    """Return whether some values of a mapping are single, which those of a query never are.
+
+    If all are single, they are queries with one id, which are refused later.
+    """
+    return {isinstance(value, SCALARS) for value in side.values()} == {True, False}
+
+
+def _has_options(side: Mapping[Any, Any]) -> bool:
+    """Return whether a mapping has options beside lists of objects.
+
+    A request to Elasticsearch to rate rankings has them.
+    """
     others = [value for value in side.values() if not are_hits(value)]
     return 0 < len(others) < len(side) and all(map(_are_options, others))
 
@@ -9035,29 +9213,24 @@ def _of_list(argument: str, side: Any, rows: Sequence[Any], names: Names) -> Any
     """Return the documents of a list of queries, or of objects; itself if it has numbers."""
     # The first query with documents tells the form of all.
     first = _as_row(argument, _first_filled(rows), by_position=True)
-    if type(first) is tuple and _is_row_of_table(rows, first, names):
-        raise row_of_table(argument, first, names)
-    if not _have_ids(first):
+    if not _have_ids(first, names):
         return side
-    if names.labels is not None and _are_ids(first):
-        return side  # labels if the other side holds numbers, which both sides together tell
     if is_object(first) and not _are_rankings(argument, first, rows, names):
         return objects_by_id(argument, rows, names)
     return read_by_query(argument, enumerate(rows), names, by_position=True)
 
 
-def _have_ids(row: Any) -> bool:
+def _have_ids(row: Any, names: Names) -> bool:
     """Return whether the documents of a query have ids, and are no numbers by position."""
-    if isinstance(row, Set) or is_object(row):
-        return True
-    return _are_ids(row) or are_hits(row) or are_pairs(row)
+    if _are_ids(row):
+        # Text is labels if the other side holds numbers, which both sides together tell.
+        return names.labels is None
+    return isinstance(row, Set) or is_object(row) or are_hits(row) or are_pairs(row)
 
 
-def _is_row_of_table(rows: Sequence[Any], first: tuple[Any, ...], names: Names) -> bool:
-    """Return whether a tuple holds text, or all of a run are a user, an item and an estimate."""
-    if any(isinstance(cell, (str, UUID)) for cell in first):
-        return True
-    return names.kind == "run" and {tuple(map(type, row)) for row in rows} == {(int, int, float)}
+def _is_estimate(row: Any) -> bool:
+    """Return whether a row is a tuple of a user, an item and an estimate."""
+    return type(row) is tuple and tuple(map(type, row)) == (int, int, float)
 
 
 def row_of_table(argument: str, row: tuple[Any, ...], names: Names) -> InputError:
@@ -9086,11 +9259,16 @@ def _are_rankings(argument: str, first: Any, rows: Sequence[Any], names: Names) 
     # All records have the names of the first ones. To spell the ids of all rankings takes long.
     if any(_has_names_of_fields(row, names) for row in rankings[:FIRST_MAPPINGS]):
         return False
+    _refuse_same_keys(argument, rankings)
+    return True
+
+
+def _refuse_same_keys(argument: str, rankings: Sequence[Mapping[Any, Any]]) -> None:
+    """Raise an error for mappings with the same text as keys: documents, or names of fields."""
     if _have_same_keys(rankings) and all(isinstance(key, str) for key in rankings[0]):
         problem = f"holds mappings with the same keys, such as {shown(dict(rankings[0]))}"
         hint = f"if the keys are documents, give {{query: mapping}}; if fields, {mark('fields')}"
         raise InputError(f"{problem}; {hint}", argument)
-    return True
 
 
 def _inputs_sides_rows(side: Any) -> Sequence[Any]:
@@ -9162,29 +9340,31 @@ class RowReader:
 
     def __init__(self, rows: Iterable[Any], names: Names) -> None:
         self.names = names
-        self.hits: Any = None  # a `HitReader`, if there are hits, or pairs of a hit and a value
+        self.forms: dict[str, None] = {}  # what held the documents read so far
+        self.have_mapped = False  # whether some of them are mapped to their values
+        self.hits: HitReader | None = None
         self.lists = ListReader(names)
-        self.forms: dict[str, None] = {}
-        self.has_values = False  # whether some documents read so far have values
         self.fields: Mapping[str, str] = {}  # the fields of hits by role
         self.others: Sequence[str] = ()  # the fields of hits that are not read
         rows = list(rows)
         # What is no hit or no pair among them is refused with its query, where it is read.
-        lists_of_hits = list(filter(are_hits, rows))
-        if lists_of_hits:
-            hits = filter(is_object, chain.from_iterable(lists_of_hits))
-            self.hits = HitReader(hits, names)
-            self.lists = self.hits.lists
-        elif objects := _objects_in_pairs(rows):
-            self.hits = HitReader(objects, names.without_value())
-            self.lists = ListReader(names, self.hits.lists.hint)
-        if self.hits is not None:
+        all_hits = filter(is_object, chain.from_iterable(filter(are_hits, rows)))
+        hits = list(islice(all_hits, LOOKED_AT))  # the first ones tell the fields of all
+        objects = hits or _objects_in_pairs(rows)
+        if objects:
+            self.hits = HitReader(objects, names if hits else names.without_value())
+            self.lists = ListReader(names, self.hits.hint)
             self.fields, self.others = self.hits.roles.fields, self.hits.roles.others
 
     @property
     def form(self) -> str:
         """What was read, as `preview` says it."""
         return " and ".join(self.forms)
+
+    @property
+    def has_values(self) -> bool:
+        """Whether some documents read so far have values."""
+        return self.have_mapped or self.lists.has_values
 
     def documents(self, query: Any, row: Any) -> DocumentValues:
         """Return the values of a query's documents by their ids."""
@@ -9195,10 +9375,10 @@ class RowReader:
 
     def _documents(self, query: Any, row: Any) -> DocumentValues:
         if isinstance(row, Mapping):
-            self._note("mappings of documents to numbers", not self.names.has_no_value)
+            self.forms["mappings of documents to numbers"] = None
             return self._of_mapping(row)
         if isinstance(row, Set):
-            self._note("sets of ids", False)
+            self.forms["sets of ids"] = None
             return documents_of_query(row, None, self.names)
         if not isinstance(row, (list, tuple)):
             hint = "give a list of ids or hits, a set, or a mapping of documents to numbers"
@@ -9206,31 +9386,34 @@ class RowReader:
         if len(row) == 0:
             return {}
         if are_hits(row):
-            self._note("lists of hits", self.hits.roles.value is not None)
-            documents: DocumentValues = self.hits.read(query, row)
-            return documents
+            self.forms["lists of hits"] = None
+            return self.lists.read(query, *self._reader_of_hits().columns(row))
         if are_pairs(row):
-            self._note("lists of pairs", not self.names.has_no_value)
+            self.forms["lists of pairs"] = None
             return self._of_pairs(query, row)
-        self._note("lists of ids", False)
+        self.forms["lists of ids"] = None
         return documents_of_query(without_filling(row), None, self.names)
 
-    def _note(self, form: str, has_values: bool) -> None:
-        """Remember what held the documents of a query."""
-        self.forms[form] = None
-        self.has_values |= has_values
+    def _reader_of_hits(self) -> HitReader:
+        """Return what reads hits; an error if the first queries, of a long file, have none."""
+        if self.hits is None:
+            raise InputError("has hits, unlike the first queries; give all queries in one form")
+        return self.hits
 
     def _of_mapping(self, row: Mapping[Any, Any]) -> DocumentValues:
         """Return a mapping of documents to numbers."""
         if not is_mapping_to_values(row):
             raise InputError(f"got {shown(dict(row))}; give {{document: number}} in each query")
-        return documents_of_query(row, None, self.names) if self.names.has_no_value else row
+        if self.names.has_no_value:
+            return documents_of_query(row, None, self.names)
+        self.have_mapped = True
+        return row
 
     def _of_pairs(self, query: Any, row: Sequence[Any]) -> DocumentValues:
         """Return the documents of pairs of an id, or of an object with one, and a value."""
         firsts, values = split_pairs(row)
         if is_object(firsts[0]):
-            firsts = list(self.hits.ids(firsts))
+            firsts = self._reader_of_hits().ids(firsts)
         return self.lists.read(query, firsts, values)
 
 
@@ -9462,7 +9645,6 @@ def _are_rows(side: Any) -> bool:
 def with_ids_of_letor(run: Any, qrels: Any, query_ids: Any = None) -> Any:
     """Return the scores with the ids of the rows, if the references are rows of LETOR."""
     are_judged = _are_rows(qrels)
-    scores = run
     if _are_rows(run):
         if query_ids is not None:
             return run.value
@@ -9471,12 +9653,17 @@ def with_ids_of_letor(run: Any, qrels: Any, query_ids: Any = None) -> Any:
         if not are_judged:
             hint = f"give references as LETOR, or {mark('query_ids')} and references as arrays"
             raise InputError(f"the file has scores without ids; {hint}", "predictions")
-        scores = run.value
-    elif not are_judged or run is None or (isinstance(run, ById) and not run.queries):
+        return _scores_of_rows(run.value, qrels)
+    if not are_judged or run is None or (isinstance(run, ById) and not run.queries):
         return run
-    elif has_ids(run):
+    if has_ids(run):
         problem = "the references are rows of LETOR, which have no ids of documents"
         raise InputError(f"{problem}; {SCORE_OF_EACH_ROW}", "predictions")
+    return _scores_of_rows(run, qrels)
+
+
+def _scores_of_rows(scores: Any, qrels: Columns) -> Columns:
+    """Return scores with the ids of the rows of the references, of which each has one."""
     column = read_flat_column("predictions", scores, lambda _, row: f"row {row}")
     if len(column.values) != len(qrels.query):
         rows = f"row of the references, in their order, {len(qrels.query)} in all"
@@ -9612,7 +9799,9 @@ def join_rows(
     given = Rankings(relevance.values, score.values, offsets, *present)  # padding too
     before, after = given.counts(), given.only(kept).counts()
     excluded = [before[name] - after[name] for name in ("retrieved", "judged")]
-    return rankings.only(kept, exclude_from)._replace(excluded=np.stack(excluded, axis=1))
+    counts = np.stack(excluded, axis=1)
+    doubts = (*rankings.doubts, *doubts_about_exclusion(exclude, counts, rows))
+    return rankings.only(kept, exclude_from)._replace(excluded=counts, doubts=doubts)
 
 
 def _refuse_repeated_rows(rows: Columns, row_of: Callable[[int, int], str]) -> None:
@@ -9709,14 +9898,18 @@ def join_by_id(
         refuse_empty_ids("references", qrels.queries)
         _refuse_no_common_query(run, qrels)
         return _join_mappings(run, qrels, by_docid, score_dtype, ignore_index, labels)
-    excluded = None
     rows = _as_columns("predictions", run, ignore_index)
     judged = _as_columns("references", qrels, ignore_index, labels)
     _refuse_other_kinds(rows, judged)
+    excluded = None
+    doubts: tuple[str, ...] = ()
     if exclude is not None:
+        if getattr(run, "by_position", False):
+            exclude = by_position(exclude, len(rows.query_ids))
         rows, judged, excluded = without(exclude, rows, judged, exclude_from)
+        doubts = (*doubts_about_exclusion(exclude, excluded, rows, judged),)
     rankings = _join_columns(rows, judged, by_docid, score_dtype, ignore_index)
-    rankings = rankings._replace(excluded=excluded)
+    rankings = rankings._replace(excluded=excluded, doubts=doubts)
     if getattr(qrels, "by_position", False):  # its queries have numbers, and no ids
         return rankings._replace(query_ids=None)
     return rankings
@@ -9901,12 +10094,11 @@ def nothing_shared(run: ById | Columns, qrels: ById | Columns) -> InputError:
     """Return the error for predictions and references without a query in common."""
     predicted, judged = run.first_query, qrels.first_query
     hint = "; give the same ids on both sides, of the same type"
-    by_spelling = {spelling(query): query for query in as_list(qrels.query_ids)}
-    for query in as_list(run.query_ids):
-        if spelling(query) in by_spelling:
-            predicted, judged = query, by_spelling[spelling(query)]
-            hint = TWO_IDS
-            break
+    respelled = in_another_spelling(as_list(run.query_ids), as_list(qrels.query_ids))
+    pair = next(respelled, None)
+    if pair is not None:
+        predicted, judged = pair
+        hint = TWO_IDS
     in_run = f"{shown(predicted)} in the {mark('predictions')}{_in_field(run)}"
     ids = f"{in_run}, {shown(judged)} in the {mark('references')}{_in_field(qrels)}"
     problem = f"no query is in the {mark('references')}; ids are such as {ids}"
@@ -10319,18 +10511,22 @@ def _refuse_several_in_cells(argument: str, side: Columns, other: ById | Columns
     known = set(map(str, other.ids()))
     if known.isdisjoint(side.document.to_pylist()):
         # Parts that are words alone would be those of titles.
-        parts_of_cells = set(chain.from_iterable(map(PART_OF_CELL.findall, known)))
-        known |= {part for part in parts_of_cells if any(map(str.isdigit, part))}
+        known |= _with_digits(set(chain.from_iterable(map(PART_OF_CELL.findall, known))))
     for document in dict.fromkeys(several.to_pylist()):
         parts = set(PART_OF_CELL.findall(document))
         unknown = parts - known
         if document in known or unknown == parts:
             continue
-        if all(any(map(str.isdigit, part)) for part in unknown):
+        if unknown == _with_digits(unknown):
             problem = f"the id {shown(document)} holds several ids"
             known_part = f"{shown(min(parts & known))} is one of the other side"
             hint = "give a list of ids in each cell, or a row for each document"
             raise InputError(f"{problem}, of which {known_part}; {hint}", argument)
+
+
+def _with_digits(parts: Set[str]) -> set[str]:
+    """Return the parts of ids that hold a digit."""
+    return {part for part in parts if any(map(str.isdigit, part))}
 
 
 # ndcg/inputs/reading.py: Read rankings in any format as aligned arrays of relevance and score.
@@ -10338,6 +10534,12 @@ def _refuse_several_in_cells(argument: str, side: Columns, other: ById | Columns
 # Chunked columns and sparse matrices are read in parts of about this many documents.
 PART = 1 << 20
 MOST_LABELS = 5  # different words that are labels; more are answers
+# raises an error about references, beside documents to exclude
+CheckOfSide = Callable[[Any, Any], None]
+
+
+def accept_all(references: Any, exclude: Any) -> None:
+    """Accept references in any case."""
 
 
 class Inputs(NamedTuple):
@@ -10375,8 +10577,12 @@ class Inputs(NamedTuple):
         score_order: str | None = None,
         labels: Labels | None = None,
         keep: str | None = None,
+        check: CheckOfSide = accept_all,
     ) -> "Inputs":
-        """Return rankings of other libraries as arrays, and what has ids by its ids."""
+        """Return rankings of other libraries as arrays, and what has ids by its ids.
+
+        An error that `check` raises is told with those of the other sides.
+        """
         # Two usual forms need no other look, which would take longer than to score a few queries.
         others = (self.query_ids, self.document_ids, self.exclude, self.fields)
         if set(map(type, others)) == {NoneType}:
@@ -10384,7 +10590,7 @@ class Inputs(NamedTuple):
             if sides is not None:
                 return self._replace(predictions=sides[0], references=sides[1])
         runs = {"predictions": self.predictions}
-        (inputs,) = settled_systems(runs, self, [score_order], labels, keep)
+        (inputs,) = settled_systems(runs, self, [score_order], labels, keep, check)
         return inputs
 
 
@@ -10394,10 +10600,11 @@ def settled_systems(
     score_orders: Iterable[str | None],
     labels: Labels | None = None,
     keep: str | None = None,
+    check: CheckOfSide = accept_all,
 ) -> list[Inputs]:
     """Return the inputs of all systems, settled; its predictions are by the name of the argument.
 
-    All but the predictions are shared, and read once.
+    All but the predictions are shared, and read once. `check` is as in `Inputs.settled`.
     """
     fields = inputs.names
     orders = dict(zip(runs, score_orders, strict=True))
@@ -10409,7 +10616,7 @@ def settled_systems(
     ids = {"query_ids": inputs.query_ids, "document_ids": inputs.document_ids}
     # Generators become lists, since their values are looked at before they are read.
     given = {argument: listed(side) for argument, side in {**runs, **others, **ids}.items()}
-    sides = _read_sides({argument: given[argument] for argument in names}, names)
+    sides = _read_sides({argument: given[argument] for argument in names}, names, check)
     named = [name for name, side in sides.items() if has_ids(side) and side.positions is None]
     # The queries or documents of others are matched by position.
     refuse_other_orders({name: given[name] for name in given if name not in named})
@@ -10430,14 +10637,22 @@ def settled_systems(
         settled = {**shared, "predictions": converted[run], "score_name": name}
         system = together(inputs._replace(fields=None, **settled), names[run])
         if orders[run] != "ascending" and says_lowest_first(name, NAMES_OF_RANKS):
-            first = None
-            with suppress(ValueError):  # which is raised again where scores are computed
-                rankings = align(system._replace(exclude=None), labels=labels, keep=keep)
-                first = rankings.first_count()
-            if first is not None:
-                raise counted_ranks(run, name, first)
+            _refuse_counted_ranks(run, system, labels, keep)
         systems.append(system)
     return systems
+
+
+def _refuse_counted_ranks(
+    argument: str, system: Inputs, labels: Labels | None, keep: str | None
+) -> None:
+    """Raise an error for scores that count from 0 or 1 in each query, under a rank's name."""
+    try:
+        rankings = align(system._replace(exclude=None), labels=labels, keep=keep)
+    except ValueError:  # which is raised again where scores are computed
+        return
+    first = rankings.first_count()
+    if first is not None:
+        raise counted_ranks(argument, system.score_name, first)
 
 
 def _warn_of_unread_relevances(qrels: Any, given: Any) -> None:
@@ -10464,8 +10679,10 @@ def _is_prose(side: Any, name: Any) -> bool:
     return len(texts) > max(MOST_LABELS, len(cells) / 2)
 
 
-def _read_sides(given: Mapping[str, Any], names: Mapping[str, Names]) -> dict[str, Any]:
-    """Return all sides, read; one error says what is wrong with them."""
+def _read_sides(
+    given: Mapping[str, Any], names: Mapping[str, Names], check: CheckOfSide
+) -> dict[str, Any]:
+    """Return all sides, read and checked; one error says what is wrong with them."""
     sides: dict[str, Any] = {}
     errors: dict[str, InputError] = {}
     for argument, side in given.items():
@@ -10476,57 +10693,118 @@ def _read_sides(given: Mapping[str, Any], names: Mapping[str, Names]) -> dict[st
             refuse_no_values(argument, sides[argument], names[argument])
         except InputError as error:
             errors[argument] = error
-    if errors:
-        qrels = sides.get("references")
-        is_column = isinstance(qrels, (*ARROW, np.ndarray)) and not are_lists(qrels)
-        if is_column and names["references"].has_query_ids:
-            try:  # words in a column of rows would be refused next
-                labels = names["references"].labels
-                read_flat_column("references", qrels, "row {1}".format, labels=labels)
-            except InputError as error:
-                errors["references"] = error
-        if getattr(qrels, "are_rows", False):
-            for refused in errors.values():
-                refused.hint = f"beside references of LETOR, {SCORE_OF_EACH_ROW}"
-        unknown = [error for error in errors.values() if isinstance(error, UnknownFieldError)]
-        if unknown and isinstance(qrels, (list, np.ndarray)):
-            by_place = "predictions=[predictions], references=[dict(enumerate(references))]"
-            if are_lists(qrels):
-                by_place = "references=[dict(enumerate(row)) for row in references]"
-            hint = f"if a field has positions in them, give {by_place}; else sort the scores so"
-            unknown[0].add(f"the references have no ids; {hint}")
-        are_one = sum(side is given["references"] for side in given.values()) > 1
-        raise one_error(errors, are_one, qrels)
-    return sides
+    qrels = sides.get("references")
+    for refused in errors.values():
+        _add_way_beside(qrels, refused)
+    try:
+        check(qrels, sides.get("exclude"))
+    except InputError as error:
+        errors["references"] = error
+    if not errors:
+        return sides
+    errors.update(_errors_of_words(qrels, names["references"]))
+    nameless = _of_values_without_name(errors, given, names)
+    if len(nameless) == len(errors) and not isinstance(qrels, (list, np.ndarray)):
+        nameless[-1].add(*_next_problem(given, names, sides))
+    are_one = sum(side is given["references"] for side in given.values()) > 1
+    raise one_error(errors, are_one, sides)
+
+
+def _of_values_without_name(
+    errors: Mapping[str, InputError], given: Mapping[str, Any], names: Mapping[str, Names]
+) -> list[UnknownFieldError]:
+    """Return the errors of sides in memory with which nothing is wrong but the name of values."""
+    nameless = []
+    for argument, error in errors.items():
+        is_of_file = error is given[argument]
+        if is_of_file or names[argument].has_query_ids:
+            continue
+        if isinstance(error, UnknownFieldError) and error.roles == [names[argument].value]:
+            nameless.append(error)
+    return nameless
+
+
+def _next_problem(
+    given: Mapping[str, Any], names: Mapping[str, Names], read: Mapping[str, Any]
+) -> Iterator[str]:
+    """Yield what else is wrong with both sides, of which some have no name for their values."""
+    run = next(iter(given))
+    unread = [argument for argument in given if argument not in read]
+    sides = dict(read)
+    try:
+        with catch_warnings(action="ignore"):
+            for argument in unread:
+                without_value = names[argument].without_value()
+                sides[argument] = read_side(argument, given[argument], without_value)
+            rankings = align(together(Inputs(sides[run], sides["references"]), names[run]))
+    except ValueError as error:
+        yield marked(error)
+        return
+    if rankings.unmatched:
+        yield rankings.unmatched
+
+
+def _errors_of_words(qrels: Any, names: Names) -> dict[str, InputError]:
+    """Return the error of references that are a column of rows with words, by its argument.
+
+    They have been read without an error, and would be refused after those of the other sides.
+    """
+    is_column = isinstance(qrels, (*ARROW, np.ndarray)) and not are_lists(qrels)
+    if is_column and names.has_query_ids:
+        try:
+            read_flat_column("references", qrels, "row {1}".format, labels=names.labels)
+        except InputError as error:
+            return {"references": error}
+    return {}
+
+
+def _add_way_beside(qrels: Any, error: InputError) -> None:
+    """Add to the error of a side what to do beside references that have been read."""
+    if getattr(qrels, "are_rows", False):
+        error.hint = f"beside references of LETOR, {SCORE_OF_EACH_ROW}"
+    elif isinstance(error, UnknownFieldError) and isinstance(qrels, (list, np.ndarray)):
+        by_place = "predictions=[predictions], references=[dict(enumerate(references))]"
+        if are_lists(qrels):
+            by_place = "references=[dict(enumerate(row)) for row in references]"
+        hint = f"if a field has positions in them, give {by_place}; else sort the scores so"
+        error.add(f"the references have no ids; {hint}")
 
 
 def refuse_same_column(argument: str, run: Any, qrels: Any) -> None:
     """Raise an error for one table on both sides with one column of values, which scores 1.0.
 
-    One list of documents without relevances, which also scores 1.0, is a warning, and so is one
-    with relevances beside a list that is called the run's. A row of the table must have a score or
-    a relevance.
+    A row of the table must have a score or a relevance.
     """
-    document, score = _field_of(run, "document"), _field_of(run, "score")
-    if document is None:
+    if _field_of(run, "document") is None:
         return
-    relevance = _field_of(qrels, "relevance")
-    if relevance is not None and relevance == score:
+    score = _field_of(run, "score")
+    if score is not None and score == _field_of(qrels, "relevance"):
         both = f"{mark(argument)} and {mark('references')}"
         problem = f"are the same column of the same table, {shown(score)}"
         if run.others:
             problem += f"; the others are {brief(map(shown, run.others), ', ')}"
         names = {"score": "...", "relevance": "..."}
         raise InputError(f"{both} {problem}; {fields_to_write(names, [])}")
-    has_another_list = score is None and any(map(_is_list_of_run, run.others))
-    if document == _field_of(qrels, "document") and (relevance is None or has_another_list):
-        problem = f"these are the documents of the references too, {shown(document)}"
-        hint = f"name the list of each, {mark('fields', {'document': ('...', '...')})}"
-        warn(f"{mark(argument)}: {problem}; if both are in one log, {hint}")
+    _warn_of_same_list(argument, run, qrels)
     empty = np.intersect1d(run.lacking, qrels.lacking)
     if len(empty):
         problem = f"{run.place_of(int(empty[0]))} has neither a score nor a relevance"
         raise InputError(f"{problem}; give one of them, or leave the row out", argument)
+
+
+def _warn_of_same_list(argument: str, run: Any, qrels: Any) -> None:
+    """Warn of one list of documents on both sides without relevances, which scores 1.0.
+
+    With relevances there is a warning if another list of the log is called the run's.
+    """
+    document = _field_of(run, "document")
+    if document != _field_of(qrels, "document"):
+        return
+    has_another_list = _field_of(run, "score") is None and any(map(_is_list_of_run, run.others))
+    if _field_of(qrels, "relevance") is None or has_another_list:
+        problem = f"these are the documents of the references too, {shown(document)}"
+        hint = f"name the list of each, {mark('fields', {'document': ('...', '...')})}"
+        warn(f"{mark(argument)}: {problem}; if both are in one log, {hint}")
 
 
 def _is_list_of_run(path: Any) -> bool:
@@ -10564,7 +10842,7 @@ def read(
     lists of them and to change the type or the order of scores.
     """
     inputs = Inputs(predictions, references, query_ids, document_ids, exclude, fields=fields)
-    settings = {name: how.get(name) for name in ("score_order", "labels", "keep")}
+    settings: dict[str, Any] = {name: how.get(name) for name in ("score_order", "labels", "keep")}
     return align(inputs.settled(**settings), **how)
 
 
@@ -10587,25 +10865,21 @@ def align(
     order = {"by_docid": by_docid, "score_dtype": score_dtype, "score_order": score_order}
     how = {"ignore_index": ignore_index, "exclude_from": exclude_from, "labels": labels}
     run = inputs.predictions
-    if inputs.exclude is not None and getattr(run, "by_position", False):
-        inputs = inputs._replace(exclude=by_position(inputs.exclude, len(run.queries)))
     rankings = _join(inputs, keep=keep, **how, **order)
     doubts = [*rankings.doubts, *doubts_about_scores(rankings, inputs.score_name, score_order)]
-    if rankings.excluded is not None and not rankings.excluded.any():
-        doubts += doubts_about_exclusion(inputs.exclude, _ids_of_documents(inputs))
     try:
         rankings = rankings.with_scores_in(score_dtype).with_highest_first(score_order)
         rankings = rankings.with_gains(labels)
     except InvalidRankingError as error:
         raise _in_user_terms(error, rankings, first_query) from None
     if rankings.place is not None:
-        rankings = rankings.matched(exclude_from)
+        rankings = rankings.matched(exclude_from, _other_fields(run, inputs.references))
         if rankings.unmatched:
-            hint = f"{SAME_IDS}{_other_documents(run, inputs.references)}"
-            unmatched = rankings.unmatched.replace(SAME_IDS, hint)
-            sentence = next(respelled_ids(rankings), unmatched)
+            sentence = next(respelled_ids(rankings), rankings.unmatched)
             rankings = rankings._replace(unmatched=sentence)
         doubts += doubts_about_ids(rankings, run)
+    if not has_ids(run):
+        doubts += doubts_about_equal_sides(rankings)
     has_ranks = getattr(run, "has_ranks", False)
     if doubts or has_ranks:
         rankings = rankings._replace(doubts=tuple(doubts), has_ranks=has_ranks)
@@ -10616,19 +10890,10 @@ def align(
     return rankings
 
 
-def _other_documents(run: Any, qrels: Any) -> str:
-    """Return what a warning says about fields that both sides have beside the document."""
-    others = [name for name in getattr(run, "others", ()) if name in getattr(qrels, "others", ())]
-    return or_another("document", others)
-
-
-def _ids_of_documents(inputs: Inputs) -> Iterator[Any]:
-    """Yield the ids of the documents of both sides, or of flat rows."""
-    if inputs.document_ids is not None:
-        yield from id_column("document_ids", inputs.document_ids).to_pylist()
-        return
-    yield from inputs.predictions.ids()
-    yield from inputs.references.ids()
+def _other_fields(run: Any, qrels: Any) -> list[str]:
+    """Return the fields of both sides that are not read."""
+    others = getattr(qrels, "others", ())
+    return [name for name in getattr(run, "others", ()) if name in others]
 
 
 def _join(inputs: Inputs, keep: str | None = None, **how: Any) -> Rankings:
@@ -10647,12 +10912,27 @@ def _join(inputs: Inputs, keep: str | None = None, **how: Any) -> Rankings:
     if query_ids is not None and _are_flat(predictions, references):
         return join_rows(*inputs[:5], **how, keep=keep)
     _refuse_ids_of_rows(None, document_ids)
+    read_how = {name: how[name] for name in ("ignore_index", "score_order", "labels")}
+    return _join_by_position(predictions, references, query_ids, **read_how)
+
+
+def _join_by_position(
+    predictions: Any,
+    references: Any,
+    query_ids: Any,
+    *,
+    ignore_index: float | None,
+    score_order: str,
+    labels: Labels | None,
+) -> Rankings:
+    """Join lists of values, or sparse matrices, which have the same documents in the same order."""
     if is_sparse(predictions) or is_sparse(references):
-        return join_sparse(predictions, references, how["ignore_index"], how["score_order"])
+        return join_sparse(predictions, references, ignore_index, score_order)
     # Batches are chunked; their queries were looked at when they were added.
     are_known = query_ids is not None or isinstance(predictions, pa.ChunkedArray)
-    read_how = {name: how[name] for name in ("ignore_index", "score_order", "labels")}
-    rankings = join_lists(predictions, references, **read_how, are_known=are_known)
+    rankings = join_lists(
+        predictions, references, ignore_index, score_order, labels, are_known=are_known
+    )
     if query_ids is None:
         return rankings
     return rankings._replace(query_ids=ids_of_queries(query_ids, rankings.queries))
@@ -10771,26 +11051,31 @@ def parts(inputs: Inputs, **how: Any) -> Iterator[Rankings]:
 def _pieces(inputs: Inputs) -> Iterator[Inputs]:
     """Cut inputs that are copied into pieces of about PART documents, so that copies are small."""
     predictions, references = inputs[:2]
-    # Documents with ids are joined whole, and so are the queries of `query_ids`.
-    if inputs.query_ids is not None:
-        yield inputs
-        return
-    # Two sparse matrices are never made dense.
-    if is_sparse(predictions) != is_sparse(references):
-        for run, qrels in dense_pieces(predictions, references, PART):
-            yield inputs._replace(predictions=run, references=qrels)
-        return
-    sides = (predictions, references)
-    are_columns = all(isinstance(side, pa.ChunkedArray) and are_lists(side) for side in sides)
-    if not are_columns or len(predictions) != len(references):
-        yield inputs
-        return
+    pieces: Iterable[tuple[Any, Any]] = [(predictions, references)]
+    # The queries of `query_ids` are joined whole, and so are documents with ids.
+    if inputs.query_ids is None:
+        # Two sparse matrices are never made dense.
+        if is_sparse(predictions) != is_sparse(references):
+            pieces = dense_pieces(predictions, references, PART)
+        elif _is_chunked(predictions) and _is_chunked(references):
+            pieces = _pieces_of_columns(predictions, references)
+    for run, qrels in pieces:
+        yield inputs._replace(predictions=run, references=qrels)
+
+
+def _is_chunked(side: Any) -> bool:
+    return isinstance(side, pa.ChunkedArray) and are_lists(side)
+
+
+def _pieces_of_columns(
+    predictions: pa.ChunkedArray, references: pa.ChunkedArray
+) -> Iterator[tuple[pa.ChunkedArray, pa.ChunkedArray]]:
+    """Cut columns of lists into pieces; those of other lengths, an error, are one piece."""
     lengths = pc.fill_null(pc.list_value_length(predictions), 0).to_numpy()
     # A piece ends with the query after which a whole number of parts is full.
     cuts = (np.flatnonzero(np.diff(lengths.cumsum() // PART)) + 1).tolist()
-    for start, end in pairwise([0, *cuts, len(predictions)]):
-        run, qrels = predictions[start:end], references[start:end]
-        yield inputs._replace(predictions=run, references=qrels)
+    for start, end in pairwise([0, *cuts, None]):
+        yield predictions[start:end], references[start:end]
 
 
 def without_padding(table: pa.Table, ignore_index: float) -> pa.Table:
@@ -12425,12 +12710,8 @@ def layout_of(line: bytes, rows: bytes, path: str, request: ReadRequest) -> Layo
     if request.format in (None, "letor") and is_row_of_letor(line, kind):
         return LETOR[kind]
     cells = cells_of_trec(line)
-    has_commas = len(cells) > 1 and all(cell.endswith(b",") for cell in cells[:-1])
     trec = next((layout for layout in standard if layout.fits(cells)), standard[0])
-    if request.format == "trec":
-        return trec
-    # A number where the value belongs tells TREC; pairs of ids have none.
-    if request.format is None and kind != "exclude" and trec.is_row(cells) and not has_commas:
+    if request.format == "trec" or _tells_trec(cells, trec, request):
         return trec
     header = line.decode("utf-8", "replace")
     if LINE_OF_EXCEL.fullmatch(header.strip()):
@@ -12440,9 +12721,22 @@ def layout_of(line: bytes, rows: bytes, path: str, request: ReadRequest) -> Layo
     # A header such as "Query Text,Doc ID,..." may have as many words as a line of TREC.
     has_names = len(names) > 1 or not trec.fits(cells)
     is_said = has_names and _is_said_to_have_names(path, request.format)
-    if is_said or has_commas or are_names_of_fields(names):
+    if is_said or _have_commas(cells) or are_names_of_fields(names):
         return _named_layout(names, rows, delimiter, request)
     return trec
+
+
+def _tells_trec(cells: Sequence[bytes], trec: Trec, request: ReadRequest) -> bool:
+    """Return whether a first line is a row of TREC: it has a number where the value belongs."""
+    # The other formats have names in the first line, and pairs of ids have no number.
+    if request.format is not None or trec.kind == "exclude":
+        return False
+    return trec.is_row(cells) and not _have_commas(cells)
+
+
+def _have_commas(cells: Sequence[bytes]) -> bool:
+    """Return whether there is a comma before every space of a line, as in "q1, d1, 0.5"."""
+    return len(cells) > 1 and all(cell.endswith(b",") for cell in cells[:-1])
 
 
 def _is_said_to_have_names(path: str, given: str | None) -> bool:
@@ -13176,7 +13470,7 @@ def from_files(
     if are_files and os.fspath(inputs.predictions) == os.fspath(inputs.references):
         errors = {name: side for name, side in read.items() if isinstance(side, InputError)}
         if errors:
-            raise one_error(errors, are_one=True)
+            raise one_error(errors, are_one=True, read={})
         refuse_same_column("predictions", read["predictions"], read["references"])
     return inputs._replace(**read)
 
@@ -13259,7 +13553,11 @@ TENSOR_PADDING = 1 << 18  # padding documents that are worth accepting for one b
 
 
 class UndecidedError(Exception):
-    """Only `measure_queries` can tell the values, or what is wrong."""
+    """Only `measure_queries` can tell the values, or what is wrong.
+
+    A value is invalid, a sum may overflow, integer scores are too large for float64, a gain is no
+    function of tensors, or there are no documents.
+    """
 
 
 def measure_tensors(
@@ -13271,22 +13569,22 @@ def measure_tensors(
     retrieved: "Tensor | None" = None,
     measures: Sequence[str] = ("nDCG",),
     **options: Any,
-) -> "dict[str, Tensor] | None":
+) -> "dict[str, Tensor]":
     """Return the values of every query at every cutoff, by measure as ``(cutoffs, queries)``.
 
     The values are float64. The arguments are as in `measure_queries`, but tensors on one device,
     except for the offsets. The gain may be a function of tensors; the discount is computed by
     NumPy.
 
-    None means that only `measure_queries` can tell: a value is invalid, a sum may overflow, integer
-    scores are too large for float64, a gain is no function of tensors, or there are no documents.
+    Raises:
+        UndecidedError: only `measure_queries` can tell.
     """
     import torch
 
     if not score.numel():
-        return None
+        raise UndecidedError
     if score.dtype == torch.int64 and ((score > 2**53) | (score < -(2**53))).any():
-        return None
+        raise UndecidedError
     if offsets is None:
         queries, longest = score.shape
     else:
@@ -13299,13 +13597,12 @@ def measure_tensors(
     within = (torch.arange(len(weight), device=score.device)[:, None] < cutoffs).double()
     weights = {"CG": within, "DCG": within * weight[:, None]}
     values = {measure: weight.new_empty(len(cutoffs), queries) for measure in measures}
-    with torch.no_grad(), suppress(UndecidedError):
+    with torch.no_grad():
         for rows, block in _measure_tensors_blocks(relevance, score, judged, retrieved, offsets=offsets):
             block_values = _measure_tensors_measured(block, definition, weights)
             for measure in measures:
                 values[measure][:, rows] = block_values[measure]
-        return values
-    return None
+    return values
 
 
 class _Rankings(NamedTuple):
@@ -13341,13 +13638,13 @@ def _measure_tensors_blocks(
     for queries in similar_lengths(lengths, TENSOR_BLOCK, TENSOR_PADDING):
         # One transfer to the device instead of three.
         places = np.stack([queries, offsets[queries], lengths[queries]])
-        row, start, length = torch.tensor(places, device=score.device)
+        query, start, length = torch.tensor(places, device=score.device)
         position = torch.arange(max(int(lengths[queries[0]]), 1), device=score.device)
         index = (start[:, None] + position).clamp_(max=len(score) - 1)
         is_there = position < length[:, None]
         is_judged = is_there & mask_of(judged, index, True)
         is_retrieved = is_there & mask_of(retrieved, index, True)
-        yield row, _measure_tensors_block(relevance[index], score[index], is_judged, is_retrieved)
+        yield query, _measure_tensors_block(relevance[index], score[index], is_judged, is_retrieved)
 
 
 def _measure_tensors_block(relevance: Any, score: Any, judged: Any, retrieved: Any) -> _Rankings:
@@ -13625,7 +13922,7 @@ def doubts_about(part: Rankings, options: Options) -> Iterator[str]:
     sentences += [doubt_about_order(part, options.given_order), _doubt_about_totals(part)]
     if options.ignore_index is not None:
         sentences.append(_doubt_about_padding(part, options.ignore_index))
-    if part.judged is None and part.retrieved is None:
+    if part.is_full:
         sentences.append(_doubt_about_equal_relevances(part))
         if len(part.score) >= MANY_DOCUMENTS:
             sentences += _doubts_about_full_lists(part, options)
@@ -13652,13 +13949,12 @@ def _doubt_about_missing(part: Rankings, options: Options) -> str:
     # The first document tells nearly always.
     if part.retrieved is None and part.score[:1].tolist() != [-np.inf]:
         return ""
-    missing = part.missing
-    count = int(missing.sum())
+    count = int(part.missing.sum())
     if not are_mostly_missing(count, part.queries, options):
         return ""
     if part.place is not None and part.retrieved is not None:
         return sentence_on_missing(count, part.queries)
-    if count < FEWEST_QUERIES or not (missing | part.empty()).all():
+    if count < FEWEST_QUERIES or not part.lacking().all():
         return ""
     return "no query has a score but None or -inf; check the mask, which may be inverted"
 
@@ -13681,7 +13977,8 @@ def _doubt_about_totals(part: Rankings) -> str:
     # Only sheets, which are small, have totals.
     if part.query_ids is None or not 1 < part.queries < QUERIES_OF_A_SHEET:
         return ""
-    lone = np.flatnonzero(part.offsets[1:] - part.offsets[:-1] == 1)  # much faster than np.diff
+    # Much faster than np.diff and np.flatnonzero.
+    (lone,) = (part.offsets[1:] - part.offsets[:-1] == 1).nonzero()
     if len(lone) in (0, part.queries):
         return ""
     names = part.names()
@@ -13738,19 +14035,21 @@ def _doubt_about_padding(rankings: Rankings, ignore_index: float) -> str:
     if ignore_index != 0:
         return ""
     retrieved, judged = rankings.sides()
-    # Padding is at the edges of rows: the other documents follow one another.
-    begins = (retrieved | judged) & _follow(rankings, ~(retrieved | judged))
-    if not (rankings.sums(begins) > 1).any():
+    if _are_at_edges(rankings, ~(retrieved | judged)):
         return ""
     problem = "documents of relevance 0 stand between others, so that they are not padding"
     return f"{problem}; without {mark('ignore_index', 0)} they count as not relevant"
 
 
-def _follow(rankings: Rankings, mask: Mask) -> Mask:
-    """Return which documents are the first of their query, or follow one that a mask marks."""
-    follow = np.concatenate([[True], mask])
-    follow[rankings.offsets] = True
-    return follow[:-1]
+def _are_at_edges(rankings: Rankings, mask: Mask) -> bool:
+    """Return whether a mask marks documents at the edges of rows, as padding is.
+
+    The other documents of a row follow one another.
+    """
+    follow = np.concatenate([[True], mask])  # a document that the mask marks
+    follow[rankings.offsets] = True  # or none, as the first one
+    begins = ~mask & follow[:-1]
+    return bool((rankings.sums(begins) <= 1).all())
 
 
 def _doubt_about_equal_relevances(rankings: Rankings) -> str:
@@ -13761,8 +14060,7 @@ def _doubt_about_equal_relevances(rankings: Rankings) -> str:
         return ""
     if len(relevance) < MANY_DOCUMENTS and not _count_from_zero(rankings):
         return ""
-    changes = np.flatnonzero(relevance[1:] != relevance[:-1]) + 1
-    if not np.isin(changes, rankings.offsets).all():
+    if not rankings.are_equally_relevant():
         return ""
     problem = "all documents of each query are equally relevant, so that any order is ideal"
     if rankings.place is None:
@@ -13810,8 +14108,7 @@ def _doubt_about_zeros(rankings: Rankings) -> str:
     if rankings.score[: rankings.offsets[:3][-1]].all():
         return ""
     is_zero = rankings.score == 0
-    begins = ~is_zero & _follow(rankings, is_zero)
-    if (rankings.sums(begins) > 1).any() or rankings.relevance[is_zero].any():
+    if not _are_at_edges(rankings, is_zero) or rankings.relevance[is_zero].any():
         return ""
     zeros = rankings.sums(is_zero)
     # Negated ranks begin with a single 0.
@@ -13836,24 +14133,39 @@ def doubt_about_order(rankings: Rankings, order: str | None) -> str:
     highest is said to be best, by the order that was given. If the lowest is said to be best,
     fractions that fall, as similarities do, are in doubt; here they are negated, and rise.
     """
-    if rankings.has_ranks or order == "descending" or len(rankings.score) < FEWEST_DOCUMENTS:
-        return ""
-    # The first scores of two queries tell nearly always, without a look at the others.
-    scores = [rankings.scores_of(query) for query in range(min(2, rankings.queries))]
-    # A query without scores is in order.
-    if not any(first[:4] == sorted(first[:4]) for first in scores) and not do_count(scores[0]):
-        return ""
-    if order == "ascending" and all(score % 1 == 0 for score in chain(*scores)):
+    if rankings.has_ranks or order == "descending" or not _may_rise_or_count(rankings, order):
         return ""
     rises, falls = _rises_and_falls(rankings)
     first = rankings.first_count()
     if _hardly_rise_by_chance(rises, falls, first is not None, rankings.place is not None):
         return _rising_scores(rises, falls, order)
+    if first is None or not rises.any() or not _are_many(rankings):
+        return ""
+    return _counted_scores(first)
+
+
+def _may_rise_or_count(rankings: Rankings, order: str | None) -> bool:
+    """Return whether scores may rise or count in all queries, as the first scores of two tell.
+
+    Nearly always they do not, and no others need a look. If the lowest is said to be best, whole
+    numbers may be ranks, and are right.
+    """
+    if len(rankings.score) < FEWEST_DOCUMENTS:
+        return False
+    scores = [rankings.scores_of(query) for query in range(min(2, rankings.queries))]
+    # A query without scores is in order.
+    do_rise = any(first[:4] == sorted(first[:4]) for first in scores)
+    if not do_rise and not do_count(scores[0]):
+        return False
+    return order != "ascending" or any(score % 1 != 0 for score in chain(*scores))
+
+
+def _are_many(rankings: Rankings) -> bool:
+    """Return whether there are many retrieved documents, also without queries that have few."""
     query, _ = rankings.retrieved_scores()
     # Two labels are 0 and 1 too.
     lengths = np.bincount(query)
-    are_few = lengths[lengths >= FEWEST_OF_QUERY].sum() < MANY_DOCUMENTS
-    return "" if first is None or are_few or not rises.any() else _counted_scores(first)
+    return bool(lengths[lengths >= FEWEST_OF_QUERY].sum() >= MANY_DOCUMENTS)
 
 
 def _rises_and_falls(rankings: Rankings) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -13949,9 +14261,9 @@ class Placed(NamedTuple):
             return retrieved.any(1)
         import torch
 
-        until = torch.cat([retrieved.new_zeros(1), retrieved]).cumsum(0)
-        until = until[torch.tensor(self.offsets, device=until.device)]
-        return until[1:] > until[:-1]
+        retrieved_before = torch.cat([retrieved.new_zeros(1), retrieved]).cumsum(0)
+        before = retrieved_before[torch.tensor(self.offsets, device=retrieved.device)]
+        return before[1:] > before[:-1]
 
 
 def accelerator_of(values: Any) -> Any:
@@ -13993,13 +14305,7 @@ def _can_score(inputs: Inputs, options: Options, tensors: list[Any]) -> bool:
     """
     score = inputs.predictions
     places = {(accelerator_of(tensor), tensor.shape) for tensor in tensors}
-    if len(places) > 1 or score.numel() < ON_DEVICE_FROM:
-        return False
-    # A device knows documents by their positions, queries by their order, and no labels.
-    others = (inputs.document_ids, inputs.exclude, options.labels)
-    if set(map(type, others)) != {NoneType} or options.ties == "docid":
-        return False
-    if isinstance(inputs.sample_weight, Mapping) or abs(options.ignore_index or 0) > 2**53:
+    if len(places) > 1 or score.numel() < ON_DEVICE_FROM or _need_host(inputs, options):
         return False
     # Integers may be ids, which the host refuses, and the lowest one has no negative.
     exact = FLOAT_TENSORS if options.score_dtype == "given" else NARROW_TENSORS
@@ -14008,6 +14314,17 @@ def _can_score(inputs: Inputs, options: Options, tensors: list[Any]) -> bool:
     if inputs.query_ids is None:
         return bool(score.ndim == 2 and score.shape[1] > ROW_OF_TABLE)
     return score.ndim == 1 and _scores_devices_type(inputs.query_ids) in INTEGER_TENSORS
+
+
+def _need_host(inputs: Inputs, options: Options) -> bool:
+    """Return whether inputs or options name what a device does not know.
+
+    It knows documents by their positions, queries by their order, and no labels.
+    """
+    others = (inputs.document_ids, inputs.exclude, options.labels)
+    if set(map(type, others)) != {NoneType} or options.ties == "docid":
+        return True
+    return isinstance(inputs.sample_weight, Mapping) or abs(options.ignore_index or 0) > 2**53
 
 
 def _scores_devices_type(values: Any) -> str:
@@ -14045,6 +14362,14 @@ def _scores_devices_without_padding(relevance: Any, kept: Any, ignore_index: flo
     return in_both(relevance.double() != ignore_index, kept)
 
 
+def _warn_if_swapped(score: Any, relevance: Any) -> None:
+    sides = (score, relevance)
+    first_documents = (side.reshape(-1)[:COMPARED].double().cpu().numpy() for side in sides)
+    doubt = doubt_if_swapped(*first_documents)
+    if doubt:
+        warn(f"{mark('predictions')}: {doubt}")
+
+
 def _scores_devices_measured(rankings: Placed, options: Options) -> dict[str, NDArray[np.float64]]:
     """Return the values of queries, copied to the host."""
     import torch
@@ -14053,18 +14378,14 @@ def _scores_devices_measured(rankings: Placed, options: Options) -> dict[str, ND
     measured = measure_tensors(
         relevance, score, offsets, judged=kept, retrieved=kept, **options.scoring
     )
-    if measured is None:
-        raise UndecidedError
     values = torch.stack([measured[measure][row] for _, measure, row in options.results])
     if options.missing != "empty":
         ranked = rankings.ranked()
         if options.missing == "raise" and not ranked.all():
             raise UndecidedError
         values.masked_fill_(~ranked, np.nan)
-    first = (side.reshape(-1)[:COMPARED].double().cpu().numpy() for side in (score, relevance))
-    doubt = "" if options.is_order_given else doubt_if_swapped(*first)
-    if doubt:
-        warn(f"{mark('predictions')}: {doubt}")
+    if not options.is_order_given:
+        _warn_if_swapped(score, relevance)
     return dict(zip(options.names, values[:, order].cpu().numpy(), strict=True))
 
 
@@ -14130,12 +14451,12 @@ def describe_queries(
     describe: Callable[[Rankings], dict[str, Array]],
     inputs: Inputs,
     options: Options,
-    piece: int,
+    documents: int,
     notify: Notify,
 ) -> dict[str, Array]:
     """Return the columns that a function computes from rankings, with a row for every query.
 
-    It is called with pieces of about `piece` documents, and `notify` as in `counted_parts`.
+    It is called with pieces of about so many documents, and `notify` as in `counted_parts`.
     """
 
     def in_user_terms(rankings: Rankings, before: int) -> dict[str, Array]:
@@ -14145,7 +14466,7 @@ def describe_queries(
     described: list[dict[str, Array]] = []
     with closing(counted_parts(inputs, options, notify=notify)) as parts_of_rankings:
         for part, before in parts_of_rankings:
-            pieces = list(part.pieces(piece))
+            pieces = list(part.pieces(documents))
             starts = accumulate((rankings.queries for rankings in pieces[:-1]), initial=before)
             described += in_threads(in_user_terms, pieces, list(starts))
     return concatenated_parts(described)
@@ -14164,8 +14485,8 @@ def counted_parts(
     `notify` is called with the doubts about the first part.
     """
     before = 0
-    inputs = from_files(inputs, **options.sides).settled(**options.sides)
-    refuse_negative(inputs.references, inputs.exclude, options)
+    check = partial(refuse_negative, options)
+    inputs = from_files(inputs, **options.sides).settled(**options.sides, check=check)
     for part in parts(inputs, first_query=first_query, **options.reading):
         refuse_missing(part, options, before)
         if not before:
@@ -14177,7 +14498,7 @@ def counted_parts(
         raise ValueError(NOTHING_TO_SCORE)
 
 
-def refuse_negative(references: Any, exclude: Any, options: Options) -> None:
+def refuse_negative(options: Options, references: Any, exclude: Any) -> None:
     """Raise an error for the first row of a file or table with a negative relevance.
 
     The options may allow it.
@@ -14185,13 +14506,13 @@ def refuse_negative(references: Any, exclude: Any, options: Options) -> None:
     if options.scoring["negative_relevance"] != "raise":
         return
     # Rows of a file or table are named here, all other documents by the kernel.
-    if not isinstance(references, Columns) or references.place_of is None:
+    if getattr(references, "place_of", None) is None:
         return
-    # No number equals None.
     negative = references.value < 0
-    negative &= references.value != options.ignore_index
     if not negative.any():
         return
+    # No number equals None.
+    negative &= references.value != options.ignore_index
     # Documents that are excluded from the run alone stay in the ideal.
     if exclude is not None and options.exclude_from == "both":
         negative &= ~are_excluded(references, exclude)
@@ -15610,16 +15931,15 @@ PRECISIONS = {
 
 def _slip_of_option() -> dict[tuple[str, str], str]:
     """Return the slips that are the value of an option, or an order or a precision here."""
-    of_options = {
-        (option, str(value)): slip.name
-        for slip in SLIPS
-        if slip.is_option
-        for option, value in slip.both.options.items()
-    }
-    of_precisions = {
-        ("score_dtype", name): slip.name for name, slip in PRECISIONS.items() if slip != NO_SLIP
-    }
-    return {("ties", "ascending"): ASCENDING_TIES.name, **of_options, **of_precisions}
+    names = {("ties", "ascending"): ASCENDING_TIES.name}
+    for slip in SLIPS:
+        if slip.is_option:
+            for option, value in slip.both.options.items():
+                names[option, str(value)] = slip.name
+    for name, precision in PRECISIONS.items():
+        if precision != NO_SLIP:
+            names["score_dtype", name] = precision.name
+    return names
 
 
 SLIP_OF_OPTION = _slip_of_option()
@@ -15631,7 +15951,6 @@ NOT_ASKED = (
     slip_named("negative relevance removed"),  # no ranking has a negative relevance
 )
 OTHER_SLIPS = [slip for slip in NOT_OPTIONS if slip not in NOT_ASKED]
-ONE_SLIP = [(slip,) for slip in OTHER_SLIPS]
 
 GRID: list[dict[str, Any]] = [
     {"gain": gain, "discount": discount, "ideal": ideal, "judged_only": judged_only}
@@ -15650,17 +15969,21 @@ MOST_USUAL_OPTIONS = [
 @cache
 def usual_definitions() -> list[Definition]:
     """Return combinations of options, and every slip on the options of every convention."""
-    with_a_slip = product(ONE_SLIP, OPTIONS_OF_CONVENTIONS)
-    return [*map(Definition, GRID), *(Definition(options, slips) for slips, options in with_a_slip)]
+    definitions = list(map(Definition, GRID))
+    for slip, options in product(OTHER_SLIPS, OPTIONS_OF_CONVENTIONS):
+        definitions.append(Definition(options, (slip,)))
+    return definitions
 
 
 @cache
 def rare_definitions() -> list[Definition]:
     """Return every slip on one change of a convention, and two slips at once."""
-    with_a_slip = product(OPTIONS_WITH_A_CHANGE, ONE_SLIP)
-    with_two = product(combinations(OTHER_SLIPS, 2), MOST_USUAL_OPTIONS)
-    definitions = list(starmap(Definition, with_a_slip))
-    return [*definitions, *(Definition(options, pair) for pair, options in with_two)]
+    definitions = []
+    for options, slip in product(OPTIONS_WITH_A_CHANGE, OTHER_SLIPS):
+        definitions.append(Definition(options, (slip,)))
+    for pair, options in product(combinations(OTHER_SLIPS, 2), MOST_USUAL_OPTIONS):
+        definitions.append(Definition(options, pair))
+    return definitions
 
 
 # Comparison
@@ -16135,22 +16458,26 @@ def possible_calls(function: NDCGFunction, k: int | None, forms: Sequence[str]) 
     calls: list[Call] = []
     named = filter(_must_be_named, _parameters(function))
     keywords = tuple(parameter.name for parameter in named)
-    is_only_form = len(forms) == 1
-    for (names, cutoff), name_of_form in product(accepted_arguments(function, k), forms):
-        form = FORMS[name_of_form]
-        is_loaded = form.module in sys.modules
-        if not is_only_form and not (is_loaded and len(form.arguments) == len(names)):
-            continue
+    for (names, cutoff), form in product(accepted_arguments(function, k), forms):
         cutoffs = dict.fromkeys([k])
         if cutoff is None:
             # A function without a cutoff may rank whole lists.
             cutoffs = dict.fromkeys((None, k))
-        orders = permutations(range(len(form.arguments)))
+        orders = permutations(range(len(FORMS[form].arguments)))
         for order, compared_cutoff in product(orders, cutoffs):
-            call = Call(name_of_form, cutoff, order, compared_cutoff, keywords, tuple(names))
-            if is_only_form or not form.must_be_hinted or all(call.hinted):
-                calls.append(call)
+            calls.append(Call(form, cutoff, order, compared_cutoff, keywords, tuple(names)))
+    if len(forms) > 1:
+        # Nobody has said which form it is.
+        calls = list(filter(_suits_parameters, calls))
     return sorted(calls, key=lambda call: sum(call.hinted), reverse=True)
+
+
+def _suits_parameters(call: Call) -> bool:
+    """Return whether parameters are as many as arguments, and hint at them if they must."""
+    form = FORMS[call.form]
+    if form.module not in sys.modules or len(form.arguments) != len(call.names):
+        return False
+    return not form.must_be_hinted or all(call.hinted)
 
 
 def accepted_arguments(
@@ -16174,28 +16501,33 @@ def accepted_arguments(
     if needed == 1 and len(positional) > 1 and positional[1] in others:
         # such as y_score=None
         needed = 2
-    names = [parameter.name for parameter in others]
-    needed_names = names[:needed]
-    if cutoff is not None:
-        position = parameters.index(cutoff)
-        if cutoff in positional and position <= needed:
-            yield needed_names, position
-        else:
-            yield needed_names, cutoff.name
+    names = [parameter.name for parameter in others[:needed]]
+    if cutoff is None:
+        has_keywords = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters)
+        yield from _with_any_cutoff(names, others, "k" if has_keywords else None)
         return
-    # A name of one letter, such as p, may be the cutoff, or predictions.
-    is_letter = needed == len(others) == 2 and len(names[1]) == 1
-    if needed > 2 or is_letter:
-        yield needed_names[:-1], needed - 1
-        yield needed_names, None
-    elif len(others) > 2 and (others[2].default is None or type(others[2].default) is int):
-        # The third argument may be the cutoff.
-        yield needed_names, 2
-        yield needed_names, None
-    elif any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
-        yield needed_names, "k"
+    position = parameters.index(cutoff)
+    if cutoff in positional and position <= needed:
+        yield names, position
     else:
-        yield needed_names, None
+        yield names, cutoff.name
+
+
+def _with_any_cutoff(
+    names: list[str], others: Sequence[inspect.Parameter], keyword: str | None
+) -> Iterator[tuple[list[str], int | str | None]]:
+    """Yield the names of arguments, and the cutoff, of a function with no parameter named so."""
+    # A name of one letter, such as p, may be the cutoff, or predictions.
+    is_letter = len(names) == len(others) == 2 and len(names[1]) == 1
+    if len(names) > 2 or is_letter:
+        yield names[:-1], len(names) - 1
+        yield names, None
+    elif len(others) > 2 and type(others[2].default) in (int, NoneType):
+        # The third argument may be the cutoff.
+        yield names, 2
+        yield names, None
+    else:
+        yield names, keyword
 
 
 def _parameters(function: NDCGFunction) -> list[inspect.Parameter]:
@@ -16440,9 +16772,9 @@ class _explanations_random_rankings_Columns:
 
     def leave_one(self) -> None:
         """Leave a single document on one side, two times of three."""
-        sides = self.turn % 3
-        if sides:
-            (self.retrieved, self.judged)[sides % 2][:] = False
+        if self.turn % 3:
+            side = self.judged if self.turn % 3 == 1 else self.retrieved
+            side[:] = False
             single = self.rng.integers(self.size)
             self.judged[single] = self.retrieved[single] = True
             self.relevance[single] = max(self.relevance[single], 1)
@@ -16548,14 +16880,7 @@ class Asker:
             difference = OF_A_SET
         if not _same(first, second):
             habits[difference] = f"{first.value:.6g} and {second.value:.6g} for {text}"
-        if first.value > 1 + FLOAT32:
-            habits["returns a value above 1"] = ""
-        if first.value < -FLOAT32:
-            habits["returns a value below 0"] = ""
-        if first.problem:
-            habits[first.problem] = first.returned or text
-            if first.returned and first.problem.startswith("raises"):
-                habits[first.problem] += f" for {text}"
+        habits |= _faults_of(first, text)
         size = len({*query.run, *query.qrels})
         for habit, example in habits.items():
             self.habits.setdefault(habit, []).append((size, example))
@@ -16580,8 +16905,8 @@ class Asker:
         counted = int(np.count_nonzero(np.isfinite(values)))
         expected = np.nansum(values) / (2 if is_sum else max(1, counted))
         answer = self._ask(self.form.of(*queries), k, {}).value
-        # Each of the answers may be rounded; one that is nan differs from nothing.
-        if not abs(answer - expected) > 3 * tolerance:
+        # Each of the answers may be rounded.
+        if math.isnan(answer) or abs(answer - expected) <= 3 * tolerance:
             return ""
         single = ", ".join(map(number_text, values.tolist()))
         return (
@@ -16645,6 +16970,19 @@ class Asker:
         return answer
 
 
+def _faults_of(answer: Answer, text: str) -> dict[str, str]:
+    """Return in words why an answer is no nDCG, with an example; the arguments are in text."""
+    if answer.value > 1 + FLOAT32:
+        return {"returns a value above 1": ""}
+    if answer.value < -FLOAT32:
+        return {"returns a value below 0": ""}
+    if not answer.problem:
+        return {}
+    if answer.returned and answer.problem.startswith("raises"):
+        return {answer.problem: f"{answer.returned} for {text}"}
+    return {answer.problem: answer.returned or text}
+
+
 def _same(one: Answer, other: Answer) -> bool:
     # Answers without a score have the same object as nan, which lists compare as equal.
     return [one.value] == [other.value]
@@ -16659,17 +16997,25 @@ def _with_prefix(query: Query, prefix: str) -> Query:
     )
 
 
-def _read_answer(returned: Any, *, is_batch: bool) -> Answer:
-    """Read a number, also from an array of one, or of two copies of a query in a batch."""
-    value = returned
+def _value_in(returned: Any, *, is_batch: bool) -> Any:
+    """Return the value in an array of one, or of two copies of a query in a batch.
+
+    Anything else is returned as it is.
+    """
+    values = returned
+    if is_batch and isinstance(returned, Mapping):
+        values = list(returned.values())
     with suppress(Exception):  # whatever its library raises, it is not an array of numbers
-        values = returned
-        if is_batch and isinstance(returned, Mapping):
-            values = list(returned.values())
         numbers: Any = np.ma.asanyarray(converted(values)).reshape(-1).tolist()
-        if len(numbers) <= 1 + is_batch:
-            # Two that differ are an error here.
-            (value,) = {str(number): number for number in numbers}.values()
+        # As text, nan is the same as nan.
+        if len(numbers) <= 1 + is_batch and len(set(map(str, numbers))) == 1:
+            return numbers[0]
+    return returned
+
+
+def _read_answer(returned: Any, *, is_batch: bool) -> Answer:
+    """Read a number, or say why it is none."""
+    value = _value_in(returned, is_batch=is_batch)
     if value is None:
         return Answer(math.nan, "returns None")
     number = None
@@ -16877,7 +17223,7 @@ def _explained(first: Answers) -> Explained:
 
 LEAST_AGREEING = 0.2  # the share of the answers that some convention gives if arguments are right
 NEAREST_SHOWN = 5  # conventions in the table
-CONVENTION_ITSELF = Match("")[1:]  # no slips, and a factor of 1
+CONVENTION_ITSELF = ((), 1.0)  # no slips, and a factor of 1
 # Libraries that order ties of longer lists in no fixed way.
 WITHOUT_ORDER = ("ranx", "ranx_burges", "allrank")
 # The values of options that are not words.
@@ -17032,7 +17378,7 @@ class Check(Readable):
             yield f"The function computes the nDCG of {agreed}: {agree}."
         elif agreed:
             yield f"Its scores agree with the nDCG of {agreed}, but do not show what it computes."
-        if self.wanted not in ("", *self._agreed):
+        if self.wanted and self.wanted not in self._agreed:
             yield f"It does not compute the nDCG of {self.wanted}: {self._count(self.wanted)}."
         if not self.matches:
             yield "No convention and no known slip explains it."
@@ -17052,12 +17398,7 @@ class Check(Readable):
         conventions.pop(CONVENTION_ITSELF, None)
         subject = "It"
         for (names, factor), on_conventions in conventions.items():
-            definition = f"the nDCG of {', '.join(on_conventions)}"
-            if factor != 1:
-                definition = f"{factor:.5g} times {definition}"
-            if names:
-                definition += f" with a slip: {' and a slip: '.join(names)}"
-            yield f"{subject} computes {definition}: {agree}."
+            yield f"{subject} computes {_definition(on_conventions, names, factor)}: {agree}."
             subject = "Or it"
             if factor in FACTORS:
                 yield FACTORS[factor]
@@ -17084,6 +17425,16 @@ class Check(Readable):
         """Return all of it in types that JSON has."""
         values: dict[str, Any] = without_nan(vars(self))
         return values
+
+
+def _definition(conventions: Iterable[str], slips: Sequence[str], factor: float) -> str:
+    """Return conventions with slips and a factor in words."""
+    definition = f"the nDCG of {', '.join(conventions)}"
+    if factor != 1:
+        definition = f"{factor:.5g} times {definition}"
+    if slips:
+        definition += f" with a slip: {' and a slip: '.join(slips)}"
+    return definition
 
 
 class Unanswered(Check):
@@ -17195,18 +17546,12 @@ def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
     if asked.answers is None:
         return Unanswered(*asked_about, 0, (), {}, wanted, notes=tuple(notes))
     answers = asked.answers
-    queries = answers.queries
-    matches: list[Match] = []
-    unordered = 0
-    # Else so few answers show nothing.
-    if not asked.refused or len(np.unique(answers.values)) > 1:
-        first = first._replace(tolerance=answers.tolerance)
-        matches, unordered = explain_answers(answers, first)
+    matches, unordered = _matches(asked, answers, first)
     contradiction = ""
     if matches and FORMS[call.form].is_batch:
         is_sum = _is_sum(matches[0].factor)
         contradiction = asker.contradiction_of_mean(answers.tolerance, is_sum=is_sum)
-    scores = {name: queries.scores(_options(name)) for name in CONVENTIONS}
+    scores = {name: answers.queries.scores(_options(name)) for name in CONVENTIONS}
     agreeing = {name: int(answers.agree(scores[name]).sum()) for name in CONVENTIONS}
     result = Check(
         *asked_about,
@@ -17218,21 +17563,41 @@ def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
         unordered=unordered,
         contradiction=contradiction,
     )
-    nearest = result.nearest
-    expected = scores[nearest]
-    differing = ~answers.agree(expected)
+    example = _example_of_difference(result, asker, answers, scores[result.nearest])
     if answers.tolerance > VISIBLE:
         hidden = f"differences below {answers.tolerance:g}"
         notes.insert(0, f"It rounds its scores, which hides {hidden}; ask for more cases.")
-    if differing.any() and not (unordered and result.status == 0):
-        visible = _differ_visibly(answers.values[0], expected, answers.tolerance) & differing
-        candidates = compress(queries.changed(()), visible if visible.any() else differing)
-        example = _smallest_example(asker, candidates, nearest, answers.tolerance)
-        result = replace(result, example=example)
     if asker.counts_duplicates():
         notes.append("A document that is listed twice counts twice.")
     signature = _signature(result, answers) if result.conventions else ""
-    return replace(result, notes=tuple(notes), signature=signature)
+    return replace(result, example=example, notes=tuple(notes), signature=signature)
+
+
+def _matches(asked: Asked, answers: Answers, first: Answers) -> tuple[list[Match], int]:
+    """Return the definitions that explain answers, as `explain_answers` does.
+
+    There are none if a few answers that are all the same show nothing.
+    """
+    if asked.refused and len(np.unique(answers.values)) < 2:
+        return [], 0
+    return explain_answers(answers, first._replace(tolerance=answers.tolerance))
+
+
+def _example_of_difference(
+    result: Check, asker: Asker, answers: Answers, expected: Floats
+) -> Example | None:
+    """Return the smallest ranking on which the function differs from the nearest convention.
+
+    There is none if it computes this convention, also if only the order of its ties is not fixed.
+    """
+    differing = ~answers.agree(expected)
+    if not differing.any() or (result.unordered and result.status == 0):
+        return None
+    visible = _differ_visibly(answers.values[0], expected, answers.tolerance) & differing
+    if visible.any():
+        differing = visible
+    candidates = compress(answers.queries.changed(()), differing)
+    return _smallest_example(asker, candidates, result.nearest, answers.tolerance)
 
 
 def _notes(asked: Asked) -> Iterator[str]:
@@ -17270,7 +17635,9 @@ def _signature(result: Check, answers: Answers) -> str:
     """Return the options of the first convention that agrees, as far as the answers show them."""
     convention = result.conventions[0]
     usual = usual_options(convention)
-    rows = answers.plain | (result.unordered == 0)
+    rows = answers.plain
+    if not result.unordered:
+        rows = np.ones_like(rows)
 
     def changes_nothing(name: str, value: Any) -> bool:
         scores = answers.queries.scores({**_options(convention), name: value})
@@ -17314,11 +17681,16 @@ def _smallest_example(
 
 def _simpler(query: Query, shows: Shows) -> Iterator[Query]:
     """Yield simpler rankings that arguments can show."""
-    # Some document stays judged, or relevant if there must be a relevant one.
-    needed = attrgetter("qrels" if shows.several else "relevant")
     for simpler in _changed(query, shows):
-        if simpler != query and bool(needed(simpler)) == bool(needed(query)):
+        if simpler != query and _keeps_judgments(simpler, query, shows):
             yield simpler
+
+
+def _keeps_judgments(simpler: Query, query: Query, shows: Shows) -> bool:
+    """Return whether some document stays judged, or relevant if there must be a relevant one."""
+    if shows.several:
+        return bool(simpler.qrels) == bool(query.qrels)
+    return bool(simpler.relevant)
 
 
 def _changed(query: Query, shows: Shows) -> Iterator[Query]:
@@ -17556,18 +17928,18 @@ def _warn_of_several_first_ranks(
 
     The scores, which are named, may be of another order, as those of a reranker.
     """
-    texts = {role: name for role, name in arguments.items() if isinstance(name, str)}
+    names = {role: name for role, name in arguments.items() if isinstance(name, str)}
     # Of several systems that are compared, any may have the ranks.
-    if "predictions" not in texts:
+    if "predictions" not in names:
         return
-    chosen = texts | {"score": texts["predictions"]}
+    chosen = names | {"score": names["predictions"]}
     ranks = column_of_ranks(frame.names, chosen, names_of_side("run"))
     if not ranks:
         return
     (column,) = frame.read(ranks.values())
-    read = {"query": columns["query_ids"], "score": columns["predictions"], "rank": column}
+    compared = {"query": columns["query_ids"], "score": columns["predictions"], "rank": column}
     with suppress(ValueError):  # which reading the other columns raises again
-        rows = zip(*heads_of(settled(read)).values(), strict=False)
+        rows = zip(*heads_of(settled(compared)).values(), strict=False)
         # A document that was not retrieved has neither a score nor a rank.
         retrieved = (row for row in rows if comparable(row[1:]))
         if share_first_ranks(ranks_by_query(retrieved)):
@@ -17929,6 +18301,7 @@ SCORE_AT_CUTOFF = re.compile(r"(?:^|,)\s*([-+.\de]+%?)\s*@([1-9]\d*)\s*(?=,|$)")
 SEVERAL = re.compile(rf"\n|^\s*{NDCG.pattern}", re.IGNORECASE)  # in text
 QUERY_NAMES = tuple(chain.from_iterable(QUERY_OF_LISTS))
 _Cutoff = tuple[int | None, ...]  # a score's; empty if unknown
+_ByCutoff = dict[_Cutoff, dict[Any, Any]]  # values by query, or the mean
 
 
 class _Number(NamedTuple):
@@ -18147,26 +18520,35 @@ def _reported(content: Any, k: Any) -> Reported:
     """Read a score, means by the names of measures, or values by query or in their order."""
     if isinstance(content, bytes):
         content = read_cells(content)
-    if isinstance(content, Iterator):
-        lines = list(content)
-        logged = list(filter(None, (LOGGED.search(line.text) for line in lines)))
-        if logged:
-            return _at_cutoff([_Row.of(match["value"], match["name"]) for match in logged], k)
-        if max((len(line.cells) for line in lines), default=0) > 1:
-            return _at_cutoff(_rows_of_lines(lines), k)
-        content = list(chain.from_iterable(line.cells for line in lines))
     if isinstance(content, pa.Table):
         content = content.to_pylist()
+    if isinstance(content, Iterator):
+        return _in_lines(list(content), k)
     if isinstance(content, Mapping):
         return _at_cutoff(_explanations_reported_rows_of_mapping(content), k)
-    if not isinstance(content, (list, tuple)) and getattr(content, "ndim", 0) != 1:
-        return Reported({(): content}, k)
-    if not all(isinstance(value, Mapping) for value in content):
-        return ReportedValues({}, k, list(map(_known, content)))
-    if isinstance(content, tuple):
+    if isinstance(content, (list, tuple)) or getattr(content, "ndim", 0) == 1:
+        return _in_list(content, k)
+    return Reported({(): content}, k)
+
+
+def _in_lines(lines: Sequence[Line], k: Any) -> Reported:
+    """Read means in a log, a table with or without a header, or a value in every line."""
+    logged = list(filter(None, (LOGGED.search(line.text) for line in lines)))
+    if logged:
+        return _at_cutoff([_Row.of(match["value"], match["name"]) for match in logged], k)
+    if any(len(line.cells) > 1 for line in lines):
+        return _at_cutoff(_rows_of_lines(lines), k)
+    return _in_list(list(chain.from_iterable(line.cells for line in lines)), k)
+
+
+def _in_list(values: Iterable[Any], k: Any) -> Reported:
+    """Read the values of queries in their order, rows of a table, or the means of BEIR."""
+    if not all(isinstance(value, Mapping) for value in values):
+        return ReportedValues({}, k, list(map(_known, values)))
+    if isinstance(values, tuple):
         # BEIR returns the means of nDCG, MAP, recall and precision.
-        return _at_cutoff(_rows_of_mappings(content), k)
-    return _at_cutoff(_rows_of_records(content), k)
+        return _at_cutoff(_rows_of_mappings(values), k)
+    return _at_cutoff(_rows_of_records(values), k)
 
 
 def _known(value: Any) -> Any:
@@ -18174,11 +18556,14 @@ def _known(value: Any) -> Any:
     return None if str(value).lower() in WITHOUT_VALUE else value
 
 
+# The nDCG at a cutoff
+
+
 def _at_cutoff(rows: Iterable[_Row], k: Any) -> Reported:
     """Return the values of queries at k, or else the means at k; without k, all means."""
     rows = list(rows)
-    by_query: dict[_Cutoff, dict[Any, Any]] = {}
-    means: dict[_Cutoff, dict[Any, Any]] = {}
+    by_query: _ByCutoff = {}
+    means: _ByCutoff = {}
     for query, measure, value in _ndcgs(rows, result_name("nDCG", k)):
         cutoff = _cutoff_of(measure)
         if query in ALL_QUERIES:
@@ -18189,21 +18574,26 @@ def _at_cutoff(rows: Iterable[_Row], k: Any) -> Reported:
     wanted: _Cutoff = (k,)
     if k is None and len(by_query) < 2:
         wanted = next(iter(known), wanted)
-    missing = f", not {result_name('nDCG', *wanted)}"
-    if not known:
-        others = dict.fromkeys(str(row.measure or row.query) for row in rows)
-        there = brief(others, " and ") or "no value of a query"
-        raise InputError(f"holds {there}{missing}; give {{query: value}}")
     if wanted not in known:
-        names = [result_name("nDCG", *cutoff) for cutoff in known]
-        (other,) = next(iter(known))
-        hint = mark("cutoff of nDCG", other, said=f"k={other}")
-        raise InputError(f"holds {brief(names, ' and ')}{missing}; choose {hint}")
+        raise _missing_cutoff(wanted, known, rows)
     if by_query:
         return ReportedValues({}, wanted[0], by_query[wanted])
     if k is not None:
         means = {wanted: means[wanted]}
     return Reported({cutoff: mean["the mean"] for cutoff, mean in means.items()}, wanted[0])
+
+
+def _missing_cutoff(wanted: _Cutoff, known: _ByCutoff, rows: Sequence[_Row]) -> InputError:
+    """Return the error for an nDCG at a cutoff that is not among those that are known."""
+    missing = f", not {result_name('nDCG', *wanted)}"
+    if not known:
+        others = dict.fromkeys(str(row.measure or row.query) for row in rows)
+        there = brief(others, " and ") or "no value of a query"
+        return InputError(f"holds {there}{missing}; give {{query: value}}")
+    names = [result_name("nDCG", *cutoff) for cutoff in known]
+    (other,) = next(iter(known))
+    hint = mark("cutoff of nDCG", other, said=f"k={other}")
+    return InputError(f"holds {brief(names, ' and ')}{missing}; choose {hint}")
 
 
 def _ndcgs(rows: Sequence[_Row], name: str) -> Sequence[_Row]:
@@ -18214,6 +18604,7 @@ def _ndcgs(rows: Sequence[_Row], name: str) -> Sequence[_Row]:
 
 
 def _add(values: dict[Any, Any], query: Any, value: Any) -> None:
+    """Add a value, which must be the same if a query has it twice."""
     value = _known(value)
     first = values.setdefault(query, value)
     if repr(first) != repr(value) and _decimal(first) != _decimal(value):
@@ -18236,6 +18627,9 @@ def _is_ndcg(name: Any) -> bool:
     return bool(_cutoff_of(name))
 
 
+# Rows of lines, mappings and tables
+
+
 def _rows_of_lines(lines: Sequence[Line]) -> Iterable[_Row]:
     """Return the values in lines of a table, or in those of trec_eval and ir_measures."""
     header = lines[0].cells
@@ -18253,6 +18647,7 @@ def _rows_of_lines(lines: Sequence[Line]) -> Iterable[_Row]:
 
 
 def _explanations_reported_rows_of_mapping(content: Mapping[Any, Any]) -> Iterable[_Row]:
+    """Return the values in a saved report, a result of MTEB or Elasticsearch, or by name."""
     columns = content.get("queries")
     if isinstance(columns, Mapping):
         # a saved report
@@ -18447,8 +18842,7 @@ class Explanation(Readable):
         names = ", ".join(fit.definition for fit in answer.fits)
         by_chance = f"{answer.by_chance:,.2f}"
         if answer.kind == "conventions":
-            gives = "gives" if len(answer.fits) == 1 else "give"
-            yield f"{names} {gives} {self.reported}."
+            yield f"{names} {_verb('give', len(answer.fits))} {self.reported}."
         elif answer.kind == "cause":
             yield from self._ways(answer, "gives")
             yield f"Chance alone gives {by_chance} settings with so few changes."
@@ -18459,7 +18853,7 @@ class Explanation(Readable):
         elif answer.fits:
             fits = "1 setting fits" if answer.settings == 1 else f"{answer.settings:,} settings fit"
             if self.matches:
-                fits = f"{names} fits" if len(self.matches) == 1 else f"{names} fit"
+                fits = f"{names} {_verb('fit', len(self.matches))}"
             told = f"It cannot be told what gives {self.reported}"
             yield f"{told}: {fits}, and chance alone gives {by_chance}."
             yield DECIDE
@@ -18511,6 +18905,11 @@ class Explanation(Readable):
             label += f"; line: your score, {self.got:g}; filled: the same to its digits"
         axes.set_xlabel(label)
         return figure
+
+
+def _verb(verb: str, subjects: int) -> str:
+    """Return a verb in the singular or in the plural."""
+    return f"{verb}s" if subjects == 1 else verb
 
 
 def explain(
@@ -18601,7 +19000,7 @@ def explained(
     scores, errors, values = _scores_of_conventions(scorer, k)
     for name in pair:
         if name in errors:
-            raise within(InputError(f"{marked(errors[name])}"), "between", f"{name} has no score")
+            raise InputError(marked(errors[name]), "between", f"{name} has no score")
     first = next(iter(values))
     start = scorer.options_of(first)
     measure = result_name("nDCG", scorer.k)
@@ -18609,32 +19008,45 @@ def explained(
     cause = None
     if reported is not None:
         explanation, cause = _with_answer(explanation, scorer, reported, start, values)
-    slip = ""
     if pair:
-        first, second = pair
-        start, end = map(scorer.options_of, pair)
-    elif cause is not None:
-        slip = cause.slip
-        second = str(cause.combination)
-        if slip:
-            second += " with a slip"
-        end = scorer.options_of(cause.combination.convention, **cause.combination.changed)
-    else:
+        return _between_conventions(explanation, scorer, *pair)
+    if cause is not None:
+        return _up_to_cause(explanation, scorer, first, cause)
+    return explanation
+
+
+def _between_conventions(
+    explanation: Explanation, scorer: "Scorer", first: str, second: str
+) -> Explanation:
+    """Return an explanation with the choices in which two conventions differ."""
+    if first == second:
         return explanation
-    if second == first:
-        return explanation
-    try:
-        choices = scorer.choices(start, end, slip)
-    except ValueError as error:
-        # A mixture of their options has no score, such as ties by id among scores in 32 bits.
-        if not pair:
-            return explanation
-        raise within(
-            error, "between", f"some options of {first} with others of {second} have no score"
-        ) from None
-    if pair and not explanation.matches:
+    start, end = scorer.options_of(first), scorer.options_of(second)
+    # Such as ties by id among scores in 32 bits.
+    mixture = f"some options of {first} with others of {second} have no score"
+    with in_place("between", mixture):
+        choices = scorer.choices(start, end)
+    if not explanation.matches:
         explanation = replace(explanation, signature=scorer.signature(end))
     return replace(explanation, between=(first, second), choices=choices)
+
+
+def _up_to_cause(
+    explanation: Explanation, scorer: "Scorer", first: str, cause: Cause
+) -> Explanation:
+    """Return an explanation with the choices in which a convention differs from a cause."""
+    second = str(cause.combination)
+    if cause.slip:
+        second += " with a slip"
+    if second == first:
+        return explanation
+    start = scorer.options_of(first)
+    end = scorer.options_of(cause.combination.convention, **cause.combination.changed)
+    # A mixture of their options may have no score, which is no error here.
+    with suppress(ValueError):
+        choices = scorer.choices(start, end, cause.slip)
+        return replace(explanation, between=(first, second), choices=choices)
+    return explanation
 
 
 def _scores_of_conventions(
@@ -20332,11 +20744,10 @@ def left_out_notes(columns: PerQuery, options: Options) -> Iterator[str]:
 
 def missing_notes(columns: PerQuery, options: Options) -> Iterator[str]:
     """Yield sentences on missing queries that count in the mean, and on ones with few documents."""
-    counted = columns["missing"] & (options.missing != "skip")
-    missing = int(np.count_nonzero(counted))
-    if missing:
+    missing = int(np.count_nonzero(columns["missing"]))
+    if missing and options.missing != "skip":
         yield Message(f"{sentence_on_missing(missing, len(columns['ideal']))}.")
-    deepest = max(filter(None, options.cutoffs), default=0)
+    deepest = max((k for k in options.cutoffs if k is not None), default=0)
     # A short list with all judged documents, as of a reranker, cannot usefully be longer.
     incomplete = ~columns["missing"] & (columns["judged"] > columns["retrieved and judged"])
     few = np.count_nonzero(incomplete & (columns["retrieved"] < deepest))
@@ -20399,10 +20810,11 @@ def first_slices(slices: Mapping[Value, Any]) -> Iterator[str]:
 
 def least_p_values(pairs: Sequence[Pair], testing: Testing) -> list[float]:
     """Return the lowest corrected p-value that a pair could have with its differing queries."""
-    permutations = np.array([pair.permutations for pair in pairs])
-    # A two-sided test also counts the permutation with all signs turned.
-    as_extreme = np.where([pair.exact for pair in pairs], testing.sides, 1)
-    least = np.minimum(1, as_extreme / permutations).tolist()
+    least = []
+    for pair in pairs:
+        # A two-sided test also counts the permutation with all signs turned.
+        as_extreme = testing.sides if pair.exact else 1
+        least.append(min(1, as_extreme / pair.permutations))
     return list(map(float, testing.holm(pairs, least)))
 
 
@@ -20702,14 +21114,18 @@ def saved_columns(table: pa.Table, names: Sequence[str], signature: str) -> PerQ
     return columns
 
 
+def _has_bounds(signature: str) -> bool:
+    """Return whether an nDCG with these options cannot be below 0 or above 1."""
+    choices = choices_in(signature)
+    if choices.get("negative") == "keep" or choices.get("empty", "0") not in ("0", "1", "nan"):
+        return False
+    return choices.get("gain", "linear") in GAINS  # no gain that a user defined
+
+
 def _check_bounds(name: str, values: Floats, ids: Sequence[Any], signature: str) -> None:
     """Raise an error for a saved nDCG that is not from 0 to 1, if its options have these bounds."""
-    choices = choices_in(signature)
     outside = (values < 0) | (values > 1 + ROUNDING)
-    outside &= choices.get("negative") != "keep"
-    outside &= choices.get("gain", "linear") in GAINS  # no gain that a user defined
-    outside &= choices.get("empty", "0") in ("0", "1", "nan")
-    if outside.any():
+    if outside.any() and _has_bounds(signature):
         query = int(outside.argmax())
         raise ValueError(
             f"queries: {name}: query {shown(ids[query])}: must be from 0 to 1; got {values[query]}"
@@ -23527,18 +23943,18 @@ def joined(queries: SparkQueries, options: Options) -> SparkQueries:
     if is_first.all() and "origin" not in rows.columns:
         return rows  # of one table, in which every row is a document
     document = np.cumsum(is_first) - 1  # the same number for all rows of a document
-    run = _row_of_each(rows, IN_RUN, document, options)
-    qrels = _row_of_each(rows, IN_QRELS, document, options)
-    excluded = np.zeros(len(run), bool)
+    row_in_run = _row_of_each(rows, IN_RUN, document, options)
+    row_in_qrels = _row_of_each(rows, IN_QRELS, document, options)
+    excluded = np.zeros(len(row_in_run), bool)
     excluded[document[origin & IN_EXCLUDE > 0]] = True
 
-    either = np.where(run < 0, qrels, run)
-    kept = (either >= 0) & in_qrels[query[is_first]]
-    chosen = rows.take(either[kept])
+    row_in_either = np.where(row_in_run < 0, row_in_qrels, row_in_run)
+    kept = (row_in_either >= 0) & in_qrels[query[is_first]]
+    chosen = rows.take(row_in_either[kept])
     columns = {
         **chosen.columns,
-        "prediction": _taken(rows.columns["prediction"], run[kept]),
-        "reference": _taken(rows.columns["reference"], qrels[kept]),
+        "prediction": _taken(rows.columns["prediction"], row_in_run[kept]),
+        "reference": _taken(rows.columns["reference"], row_in_qrels[kept]),
     }
     if excluded.any():
         columns["excluded"] = pa.array(excluded[kept])
@@ -23825,13 +24241,13 @@ def _with_a_row_for_each_document(frame: Any, names: Names) -> Any:
             continue
         array = _scores_spark_rows_quoted(column)
         others = [_scores_spark_rows_quoted(name) for name in frame.columns if name != column]
-        is_of = (
+        origin_of_row = (
             f"case when {array} is null then {IS_EMPTY_ARRAY + IS_NULL_ARRAY} "
             f"when {rank} is null then {IS_EMPTY_ARRAY} "
             f"when {rank} = 0 then {BEGINS_ARRAY} else 0 end"
         )
         rows = frame.selectExpr("*", f"posexplode_outer({array}) as ({rank}, {item})")
-        rows = rows.selectExpr(*others, rank, item, f"{is_of} as {origin}")
+        rows = rows.selectExpr(*others, rank, item, f"{origin_of_row} as {origin}")
         if are_structs:
             return rows.selectExpr(*others, f"{item}.*", rank, origin)
         values = [f"{_value_by_order(names)} as {names.value}"] if names.value else []
@@ -24481,20 +24897,20 @@ def _scores_documents_documents_of(part: Rankings, index: int, query: Any, optio
     (gain,) = measured["CG"]
     order = _scores_documents_ranked(score, gain, np.flatnonzero(retrieved), options.scoring["ties"])
     first = np.arange(len(order))  # the rank of the document, from 0
-    last = np.arange(1, len(order) + 1)  # and the next rank
+    end = np.arange(1, len(order) + 1)  # and the next rank
     if options.ties == "average":
         # Documents with equal scores share the ranks of their group.
-        new = np.ones(len(order), bool)
-        new[1:] = score[order][1:] != score[order][:-1]
-        group = np.cumsum(new) - 1
-        begins = np.flatnonzero(new)
-        first = begins[group]
-        last = np.append(begins[1:], len(order))[group]
+        begins_group = np.ones(len(order), bool)
+        begins_group[1:] = score[order][1:] != score[order][:-1]
+        group = np.cumsum(begins_group) - 1
+        starts = np.flatnonzero(begins_group)
+        first = starts[group]
+        end = np.append(starts[1:], len(order))[group]
     # The mean discount of the ranks that a document shares, 0 beyond the cutoff.
     counted = min(options.cutoffs[0] or len(order), len(order))
     sums = np.append(0, np.cumsum(discounts(counted, options.log_base, options.discount)))
-    shared = sums[np.minimum(last, counted)] - sums[np.minimum(first, counted)]
-    discount = shared / (last - first)
+    shared = sums[np.minimum(end, counted)] - sums[np.minimum(first, counted)]
+    discount = shared / (end - first)
     missed = np.flatnonzero(judged & ~retrieved)
     missed = missed[np.argsort(-gain[missed], kind="stable")]
     listed = np.concatenate([order, missed])
@@ -24505,7 +24921,7 @@ def _scores_documents_documents_of(part: Rankings, index: int, query: Any, optio
             "document": [ids[position] for position in listed.tolist()],
             "relevance": pa.array(relevance[listed].astype(float), mask=~judged[listed]),
             "rank": pa.array([*(first + 1).tolist(), *nothing], pa.int64()),
-            "last_rank": pa.array([*last.tolist(), *nothing], pa.int64()),
+            "last_rank": pa.array([*end.tolist(), *nothing], pa.int64()),
             "gain": gain[listed],
             "discount": np.append(discount, np.zeros(len(missed))),
         }
@@ -24595,10 +25011,10 @@ class Preview(Readable):
             counts = [f"{side.queries:,}", f"{side.documents:,}"]
             sides.append([name, side.form, *map(_cell, fields), *counts])
         names = ["rank", "document", "score", "relevance"]
-        first = []
+        documents = [names]
         for row in self.documents:
-            first.append([_cell(row[name], LACKING.get(name, "–")) for name in names])
-        return [sides, [names, *first]]
+            documents.append([_cell(row[name], LACKING.get(name, "–")) for name in names])
+        return [sides, documents]
 
     def _remarks(self) -> list[str]:
         remarks = [
@@ -24709,7 +25125,7 @@ def preview(
     queries = missing = retrieved = judged = documents = 0
     excluded: Sequence[int | None] = (None, None)
     relevances: tuple[float, ...] = ()
-    first: tuple[Any, list[dict[str, Any]]] | None = None
+    first_query: tuple[Any, list[dict[str, Any]]] | None = None
     for part in parts(inputs, **parsed.reading):
         counts = part.counts()
         queries += part.queries
@@ -24724,14 +25140,15 @@ def preview(
             relevances = (min(ends), max(ends))
         if part.excluded is not None:  # documents with ids, which are read in one part
             excluded = part.excluded.sum(axis=0).tolist()
-        if first is None and part.queries:
-            query = int(part.missing.argmin())  # the first that the run has
-            first = part.names()[query], _scores_preview_documents_of(part, query, inputs.predictions, parsed)
+        if first_query is None and part.queries:
+            index = int(part.missing.argmin())  # of the first that the run has
+            listed = _scores_preview_documents_of(part, index, inputs.predictions, parsed)
+            first_query = part.names()[index], listed
             for doubt in doubts_about(part, parsed):
                 warn_of_predictions(doubt)
-    if first is None:
+    if first_query is None:
         raise ValueError("predictions and references hold no queries; there is nothing to show")
-    query, first_documents = first
+    query, first_documents = first_query
     run = _side(inputs.predictions, ids, queries, documents)
     return Preview(
         predictions=run,
@@ -25710,13 +26127,13 @@ def _columns_of_systems(
     # Options differ only in the order of scores.
     shared = next(iter(options.values()))
     inputs = from_files(inputs, labels=shared.labels)
-    refuse_negative(inputs.references, inputs.exclude, shared)
     keep = shared.sides["keep"]
     orders = [system_options.given_order for system_options in options.values()]
     sides = {}
     for (argument, run), order in zip(runs.items(), orders, strict=True):
         sides[argument] = side_or_error(argument, run, inputs, order, keep=keep)
-    systems = settled_systems(sides, inputs, orders, shared.labels, keep)
+    check = partial(refuse_negative, shared)
+    systems = settled_systems(sides, inputs, orders, shared.labels, keep, check)
     columns: BySystem = {}
     doubts: dict[str, list[str]] = {}
     for name, system in zip(options, systems, strict=True):
