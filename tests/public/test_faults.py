@@ -345,7 +345,7 @@ def test_two_threads_may_not_add_to_one_metric_at_the_same_time(
     def add(_: int) -> None:
         for _ in range(30):
             try:
-                metric.add_batch(predictions=np.eye(50, 200), references=np.eye(50, 200))
+                metric.add_batch(predictions=2 * np.eye(50, 200), references=np.eye(50, 200))
                 added.append(50)
             except RuntimeError as error:
                 errors.append(str(error))
