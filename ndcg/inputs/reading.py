@@ -251,13 +251,18 @@ def _read_sides(
 def _of_values_without_name(
     errors: Mapping[str, InputError], given: Mapping[str, Any], names: Mapping[str, Names]
 ) -> list[UnknownFieldError]:
-    """Return the errors of sides in memory with which nothing is wrong but the name of values."""
+    """Return the errors of sides in memory with which nothing is wrong but the name of values.
+
+    Those that say what else to do need no other problem beside it.
+    """
     nameless = []
     for argument, error in errors.items():
         is_of_file = error is given[argument]
         if is_of_file or names[argument].has_query_ids:
             continue
-        if isinstance(error, UnknownFieldError) and error.roles == [names[argument].value]:
+        if not isinstance(error, UnknownFieldError) or error.ways:
+            continue
+        if error.roles == [names[argument].value]:
             nameless.append(error)
     return nameless
 
