@@ -8486,6 +8486,9 @@ class ObjectReader:
     ) -> dict[Any, Any]:
         """Return the values of the documents of a query by their ids."""
         if documents is None:
+            # Only the first objects have been looked at.
+            if not is_object(row):
+                raise InputError(f"got {shown(row)} among objects; give objects alone")
             self._note_failure(query, row)
             return {}
         if isinstance(documents, Mapping):

@@ -15,6 +15,7 @@ from .objects import (
     fields_among,
     first_no_object,
     is_list,
+    is_object,
     value_at,
     values_at,
 )
@@ -240,6 +241,9 @@ class ObjectReader:
     ) -> dict[Any, Any]:
         """Return the values of the documents of a query by their ids."""
         if documents is None:
+            # Only the first objects have been looked at.
+            if not is_object(row):
+                raise InputError(f"got {shown(row)} among objects; give objects alone")
             self._note_failure(query, row)
             return {}
         if isinstance(documents, Mapping):

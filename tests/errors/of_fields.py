@@ -304,6 +304,12 @@ OF_OBJECTS: dict[str, Row] = {
         {"q": [{"id": "a", "score": 0.9}, "b"]}, "query 'q', position 1"
     ),
     "something else among objects": run([{"query_id": "q", "ids": ["a"]}, "b"], "position 1"),
+    "something else after many objects": run(
+        [{"ids": ["a"]}] * 600 + ["b"],
+        "query 600",
+        references=[{"a"}] * 601,
+        fields={"query": None},
+    ),
     "a relevance in a list": qrels(
         {"q": [{"id": "a", "relevance": [1, 0]}]}, "query 'q', document 'a'"
     ),
