@@ -105,7 +105,8 @@ class Asker:
         expected = np.nansum(values) / (2 if is_sum else max(1, counted))
         answer = self._ask(self.form.of(*queries), k, {}).value
         # Each of the answers may be rounded.
-        if math.isnan(answer) or abs(answer - expected) <= 3 * tolerance:
+        difference = abs(answer - expected)
+        if math.isnan(difference) or difference <= 3 * tolerance:
             return ""
         single = ", ".join(map(number_text, values.tolist()))
         return (
@@ -201,10 +202,10 @@ def _value_in(returned: Any, *, is_batch: bool) -> Any:
 
     Anything else is returned as it is.
     """
-    values = returned
-    if is_batch and isinstance(returned, Mapping):
-        values = list(returned.values())
     with suppress(Exception):  # whatever its library raises, it is not an array of numbers
+        values = returned
+        if is_batch and isinstance(returned, Mapping):
+            values = list(returned.values())
         numbers: Any = np.ma.asanyarray(converted(values)).reshape(-1).tolist()
         # As text, nan is the same as nan.
         if len(numbers) <= 1 + is_batch and len(set(map(str, numbers))) == 1:

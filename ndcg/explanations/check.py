@@ -497,7 +497,7 @@ def _keeps_judgments(simpler: Query, query: Query, shows: Shows) -> bool:
     """Return whether some document stays judged, or relevant if there must be a relevant one."""
     if shows.several:
         return bool(simpler.qrels) == bool(query.qrels)
-    return bool(simpler.relevant)
+    return bool(simpler.relevant) == bool(query.relevant)
 
 
 def _changed(query: Query, shows: Shows) -> Iterator[Query]:
