@@ -5788,13 +5788,12 @@ class Rankings(NamedTuple):
             return np.asarray(self.offsets[1:] == self.offsets[:-1])
         return np.asarray(self.sums(self.judged | self.retrieved) == 0)
 
-    def matched(self, exclude_from: str, other_fields: Sequence[str]) -> "Rankings":
+    def matched(self, exclude_from: str, run: Any, qrels: Any) -> "Rankings":
         """Return the same rankings, with `unmatched`.
-
-        other_fields: those of both sides that may have the ids of documents instead.
 
         In lists and mappings by ids, this is known only if a query has both retrieved and judged
         documents. In flat columns, there may be no such query because the ids of queries differ.
+        Fields that both sides have and that are not read may hold the same ids.
         """
         if self.excluded is not None:
             problem = self._if_all_are_excluded(self.excluded, exclude_from)
@@ -5819,7 +5818,9 @@ class Rankings(NamedTuple):
         first_judged = self._place_of(int(judged.argmax()))
         problem = "no document was both retrieved and judged"
         both = f"first retrieved: {first_retrieved}; first judged: {first_judged}"
-        hint = f"check that both sides have the same ids{or_another('document', other_fields)}"
+        others = getattr(qrels, "others", ())
+        shared = [name for name in getattr(run, "others", ()) if name in others]
+        hint = f"check that both sides have the same ids{or_another('document', shared)}"
         return self._replace(unmatched=f"{problem}; {both}; {hint}")
 
     def _if_all_are_excluded(self, counts: NDArray[np.int64], exclude_from: str) -> str:
@@ -7169,7 +7170,7 @@ def _finds_itself(rankings: Rankings, index: int, documents: Sequence[Any]) -> b
     retrieved, judged = rankings.sides_of(index)
     if judged[place] or not retrieved[place]:
         return False
-    # The text of a query is found first; where numbers are equal by chance, it is anywhere.
+    # A search finds the query itself first; a document with the same number may rank anywhere.
     score = rankings.score[rankings.offsets[index] : rankings.offsets[index + 1]]
     return bool((score[retrieved] > score[place]).mean() <= FIRST_PART)
 
@@ -7195,11 +7196,12 @@ def _positions_as_ids(rankings: Rankings) -> Iterator[str]:
         ranked.append(ids)
         by_id.append(scores[retrieved][ids.argsort()])
         judged_ids += map(int, compress(documents, judged))
-    highest = int(np.concatenate(ranked).max(initial=0))
+    positions = np.concatenate(ranked)
+    highest = int(positions.max(initial=0))
     others = [document for document in judged_ids if document > highest]
     fewest = 0  # of judged documents with other ids
     if any(len(ids) <= ids.max(initial=-1) for ids in ranked):
-        if not _may_be_cut(ranked, by_id):
+        if not _may_be_cut(positions, by_id):
             return
         fewest = len(judged_ids) // 2
     # A single document that is called 0 tells nothing.
@@ -7209,18 +7211,17 @@ def _positions_as_ids(rankings: Rankings) -> Iterator[str]:
         yield f"{problem}, as positions among candidates do, and {others[0]} is judged too; {hint}"
 
 
-def _may_be_cut(ranked: Sequence[NDArray[Any]], by_id: Sequence[NDArray[Any]]) -> bool:
+def _may_be_cut(positions: NDArray[Any], by_id: Sequence[NDArray[Any]]) -> bool:
     """Return whether ids with gaps may be positions among few candidates of a reranker.
 
-    Of many queries only the best candidates are left.
+    A run may hold only the best candidates of each query.
 
     Args:
-        ranked: the ids of the retrieved documents of queries.
-        by_id: the scores of the documents, in the order of their ids.
+        positions: the ids of the retrieved documents, one query after the other.
+        by_id: the scores of the documents of each query, in the order of their ids.
     """
-    positions = np.concatenate(ranked)
     highest = positions.max(initial=0)
-    if len(ranked) < FEWEST_QUERIES or highest >= min(MOST_CUT, len(positions)):
+    if len(by_id) < FEWEST_QUERIES or highest >= min(MOST_CUT, len(positions)):
         return False
     # Items may be numbered by how popular they are, and recommended in this order.
     are_by_popularity = all((np.diff(scores) <= 0).all() for scores in by_id)
@@ -10648,7 +10649,7 @@ def settled_systems(
 def _refuse_counted_ranks(
     argument: str, system: Inputs, labels: Labels | None, keep: str | None
 ) -> None:
-    """Raise an error for scores that count from 0 or 1 in each query, under a rank's name."""
+    """Raise an error for scores that are called ranks, and count from 0 or 1 in each query."""
     try:
         rankings = align(system._replace(exclude=None), labels=labels, keep=keep)
     except ValueError:  # which is raised again where scores are computed
@@ -10881,7 +10882,7 @@ def align(
     except InvalidRankingError as error:
         raise _in_user_terms(error, rankings, first_query) from None
     if rankings.place is not None:
-        rankings = rankings.matched(exclude_from, _other_fields(run, inputs.references))
+        rankings = rankings.matched(exclude_from, run, inputs.references)
         if rankings.unmatched:
             sentence = next(respelled_ids(rankings), rankings.unmatched)
             rankings = rankings._replace(unmatched=sentence)
@@ -10896,12 +10897,6 @@ def align(
     if by_docid and inputs.query_ids is not None and inputs.document_ids is None:
         refuse_open_ties(rankings, score_dtype)
     return rankings
-
-
-def _other_fields(run: Any, qrels: Any) -> list[str]:
-    """Return the fields of both sides that are not read."""
-    others = getattr(qrels, "others", ())
-    return [name for name in getattr(run, "others", ()) if name in others]
 
 
 def _join(inputs: Inputs, keep: str | None = None, **how: Any) -> Rankings:

@@ -174,7 +174,7 @@ def _finds_itself(rankings: Rankings, index: int, documents: Sequence[Any]) -> b
     retrieved, judged = rankings.sides_of(index)
     if judged[place] or not retrieved[place]:
         return False
-    # The text of a query is found first; where numbers are equal by chance, it is anywhere.
+    # A search finds the query itself first; a document with the same number may rank anywhere.
     score = rankings.score[rankings.offsets[index] : rankings.offsets[index + 1]]
     return bool((score[retrieved] > score[place]).mean() <= FIRST_PART)
 
@@ -200,11 +200,12 @@ def _positions_as_ids(rankings: Rankings) -> Iterator[str]:
         ranked.append(ids)
         by_id.append(scores[retrieved][ids.argsort()])
         judged_ids += map(int, compress(documents, judged))
-    highest = int(np.concatenate(ranked).max(initial=0))
+    positions = np.concatenate(ranked)
+    highest = int(positions.max(initial=0))
     others = [document for document in judged_ids if document > highest]
     fewest = 0  # of judged documents with other ids
     if any(len(ids) <= ids.max(initial=-1) for ids in ranked):
-        if not _may_be_cut(ranked, by_id):
+        if not _may_be_cut(positions, by_id):
             return
         fewest = len(judged_ids) // 2
     # A single document that is called 0 tells nothing.
@@ -214,18 +215,17 @@ def _positions_as_ids(rankings: Rankings) -> Iterator[str]:
         yield f"{problem}, as positions among candidates do, and {others[0]} is judged too; {hint}"
 
 
-def _may_be_cut(ranked: Sequence[NDArray[Any]], by_id: Sequence[NDArray[Any]]) -> bool:
+def _may_be_cut(positions: NDArray[Any], by_id: Sequence[NDArray[Any]]) -> bool:
     """Return whether ids with gaps may be positions among few candidates of a reranker.
 
-    Of many queries only the best candidates are left.
+    A run may hold only the best candidates of each query.
 
     Args:
-        ranked: the ids of the retrieved documents of queries.
-        by_id: the scores of the documents, in the order of their ids.
+        positions: the ids of the retrieved documents, one query after the other.
+        by_id: the scores of the documents of each query, in the order of their ids.
     """
-    positions = np.concatenate(ranked)
     highest = positions.max(initial=0)
-    if len(ranked) < FEWEST_QUERIES or highest >= min(MOST_CUT, len(positions)):
+    if len(by_id) < FEWEST_QUERIES or highest >= min(MOST_CUT, len(positions)):
         return False
     # Items may be numbered by how popular they are, and recommended in this order.
     are_by_popularity = all((np.diff(scores) <= 0).all() for scores in by_id)

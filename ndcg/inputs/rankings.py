@@ -253,13 +253,12 @@ class Rankings(NamedTuple):
             return np.asarray(self.offsets[1:] == self.offsets[:-1])
         return np.asarray(self.sums(self.judged | self.retrieved) == 0)
 
-    def matched(self, exclude_from: str, other_fields: Sequence[str]) -> "Rankings":
+    def matched(self, exclude_from: str, run: Any, qrels: Any) -> "Rankings":
         """Return the same rankings, with `unmatched`.
-
-        other_fields: those of both sides that may have the ids of documents instead.
 
         In lists and mappings by ids, this is known only if a query has both retrieved and judged
         documents. In flat columns, there may be no such query because the ids of queries differ.
+        Fields that both sides have and that are not read may hold the same ids.
         """
         if self.excluded is not None:
             problem = self._if_all_are_excluded(self.excluded, exclude_from)
@@ -284,7 +283,9 @@ class Rankings(NamedTuple):
         first_judged = self._place_of(int(judged.argmax()))
         problem = "no document was both retrieved and judged"
         both = f"first retrieved: {first_retrieved}; first judged: {first_judged}"
-        hint = f"check that both sides have the same ids{or_another('document', other_fields)}"
+        others = getattr(qrels, "others", ())
+        shared = [name for name in getattr(run, "others", ()) if name in others]
+        hint = f"check that both sides have the same ids{or_another('document', shared)}"
         return self._replace(unmatched=f"{problem}; {both}; {hint}")
 
     def _if_all_are_excluded(self, counts: NDArray[np.int64], exclude_from: str) -> str:

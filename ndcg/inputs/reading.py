@@ -183,7 +183,7 @@ def settled_systems(
 def _refuse_counted_ranks(
     argument: str, system: Inputs, labels: Labels | None, keep: str | None
 ) -> None:
-    """Raise an error for scores that count from 0 or 1 in each query, under a rank's name."""
+    """Raise an error for scores that are called ranks, and count from 0 or 1 in each query."""
     try:
         rankings = align(system._replace(exclude=None), labels=labels, keep=keep)
     except ValueError:  # which is raised again where scores are computed
@@ -416,7 +416,7 @@ def align(
     except InvalidRankingError as error:
         raise _in_user_terms(error, rankings, first_query) from None
     if rankings.place is not None:
-        rankings = rankings.matched(exclude_from, _other_fields(run, inputs.references))
+        rankings = rankings.matched(exclude_from, run, inputs.references)
         if rankings.unmatched:
             sentence = next(respelled_ids(rankings), rankings.unmatched)
             rankings = rankings._replace(unmatched=sentence)
@@ -431,12 +431,6 @@ def align(
     if by_docid and inputs.query_ids is not None and inputs.document_ids is None:
         refuse_open_ties(rankings, score_dtype)
     return rankings
-
-
-def _other_fields(run: Any, qrels: Any) -> list[str]:
-    """Return the fields of both sides that are not read."""
-    others = getattr(qrels, "others", ())
-    return [name for name in getattr(run, "others", ()) if name in others]
 
 
 def _join(inputs: Inputs, keep: str | None = None, **how: Any) -> Rankings:
