@@ -1796,8 +1796,8 @@ def _measure_scoring_blocks(
     """
     queries, longest = shape
     if offsets is not None:
-        lengths = offsets[1:] - offsets[:-1]
-        if (lengths < longest).any():
+        if documents.score.size < queries * longest:
+            lengths = offsets[1:] - offsets[:-1]
             for block in similar_lengths(lengths, size, PADDING):
                 yield partial(_padded, documents, block, offsets[block], lengths[block])
             return
@@ -2055,7 +2055,8 @@ def _discounted_sums(
 
 def sign(discount: Floats) -> float:
     """Return -1 if a discount makes all sums negative, as a log base below 1 does; else 1."""
-    return math.copysign(1, discount.sum())
+    # The first rank tells, since all have one sign; without documents there is none.
+    return math.copysign(1, next(iter(discount), 1))
 
 
 def _perfect_if_empty(block: _Block, gains: Floats) -> Floats:
@@ -6659,17 +6660,17 @@ def documents_of_query(
     return _best(ids, numbers, names)
 
 
-def values_by_order(count: int, names: Names) -> list[int]:
+def values_by_order(count: int, names: Names) -> Sequence[int]:
     """Return the values of documents that have none, in their order.
 
-    >>> values_by_order(3, Names("run", "score"))
+    >>> list(values_by_order(3, Names("run", "score")))
     [-1, -2, -3]
     """
     if names.kind != "run":
         return [1] * count
     if names.ascending:
-        return list(range(1, count + 1))
-    return list(range(-1, -count - 1, -1))
+        return range(1, count + 1)
+    return range(-1, -count - 1, -1)
 
 
 def refuse_no_score(ids: Sequence[Any], numbers: Sequence[Any]) -> None:
@@ -7321,7 +7322,9 @@ def _has_any(value: Any, attributes: Iterable[str]) -> bool:
 
 def is_list(value: Any) -> bool:
     """Return whether a value is a list or a tuple without names."""
-    return isinstance(value, (list, tuple)) and not is_object(value)
+    if isinstance(value, list):
+        return True
+    return isinstance(value, tuple) and not is_object(value)
 
 
 def is_nested(value: Any) -> bool:
@@ -7343,7 +7346,7 @@ def first_in(row: Any) -> Any:
 
 def fields_of(value: Any) -> Mapping[Any, Any]:
     """Return the fields of an object by their names; of a value without fields nothing."""
-    if isinstance(value, Mapping):
+    if isinstance(value, (dict, Mapping)):  # a dict is found much faster as such
         return value
     if hasattr(value, "asDict"):  # of Spark
         return dict(value.asDict())
@@ -9014,6 +9017,9 @@ def _by_id(
 
 def _of_mapping(argument: str, side: Mapping[Any, Any], names: Names) -> ById | Columns:
     """Return the documents of a mapping of queries, or of a single object."""
+    # Nearly all mappings are such, whose values are looked at only where they are scored.
+    if not names.given and _are_mappings_to_numbers(side):
+        return ById(side)
     refuse_table_by_index(side, argument)
     if is_single_object(side, names):
         return _of_single_object(argument, side, names)
@@ -9026,9 +9032,6 @@ def _of_mapping(argument: str, side: Mapping[Any, Any], names: Names) -> ById | 
 
 def _of_queries(argument: str, side: Mapping[Any, Any], names: Names) -> ById:
     """Return the documents of a mapping of queries to mappings, sets or lists."""
-    # Nearly all mappings are such, whose values are looked at only where they are scored.
-    if not names.has_no_value and _are_mappings_to_numbers(side):
-        return ById(side)
     try:
         return read_by_query(argument, side.items(), names, by_position=False)
     except UnknownFieldError as error:
@@ -11054,14 +11057,16 @@ def parts(inputs: Inputs, **how: Any) -> Iterator[Rankings]:
 def _pieces(inputs: Inputs) -> Iterator[Inputs]:
     """Cut inputs that are copied into pieces of about PART documents, so that copies are small."""
     predictions, references = inputs[:2]
-    pieces: Iterable[tuple[Any, Any]] = [(predictions, references)]
     # The queries of `query_ids` are joined whole, and so are documents with ids.
-    if inputs.query_ids is None:
-        # Two sparse matrices are never made dense.
-        if is_sparse(predictions) != is_sparse(references):
-            pieces = dense_pieces(predictions, references, PART)
-        elif _is_chunked(predictions) and _is_chunked(references):
-            pieces = _pieces_of_columns(predictions, references)
+    is_whole = inputs.query_ids is not None
+    # Two sparse matrices are never made dense.
+    if not is_whole and is_sparse(predictions) != is_sparse(references):
+        pieces = dense_pieces(predictions, references, PART)
+    elif not is_whole and _is_chunked(predictions) and _is_chunked(references):
+        pieces = _pieces_of_columns(predictions, references)
+    else:
+        yield inputs
+        return
     for run, qrels in pieces:
         yield inputs._replace(predictions=run, references=qrels)
 

@@ -172,17 +172,17 @@ def documents_of_query(
     return _best(ids, numbers, names)
 
 
-def values_by_order(count: int, names: Names) -> list[int]:
+def values_by_order(count: int, names: Names) -> Sequence[int]:
     """Return the values of documents that have none, in their order.
 
-    >>> values_by_order(3, Names("run", "score"))
+    >>> list(values_by_order(3, Names("run", "score")))
     [-1, -2, -3]
     """
     if names.kind != "run":
         return [1] * count
     if names.ascending:
-        return list(range(1, count + 1))
-    return list(range(-1, -count - 1, -1))
+        return range(1, count + 1)
+    return range(-1, -count - 1, -1)
 
 
 def refuse_no_score(ids: Sequence[Any], numbers: Sequence[Any]) -> None:

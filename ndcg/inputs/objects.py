@@ -62,7 +62,9 @@ def _has_any(value: Any, attributes: Iterable[str]) -> bool:
 
 def is_list(value: Any) -> bool:
     """Return whether a value is a list or a tuple without names."""
-    return isinstance(value, (list, tuple)) and not is_object(value)
+    if isinstance(value, list):
+        return True
+    return isinstance(value, tuple) and not is_object(value)
 
 
 def is_nested(value: Any) -> bool:
@@ -84,7 +86,7 @@ def first_in(row: Any) -> Any:
 
 def fields_of(value: Any) -> Mapping[Any, Any]:
     """Return the fields of an object by their names; of a value without fields nothing."""
-    if isinstance(value, Mapping):
+    if isinstance(value, (dict, Mapping)):  # a dict is found much faster as such
         return value
     if hasattr(value, "asDict"):  # of Spark
         return dict(value.asDict())

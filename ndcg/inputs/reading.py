@@ -588,14 +588,16 @@ def parts(inputs: Inputs, **how: Any) -> Iterator[Rankings]:
 def _pieces(inputs: Inputs) -> Iterator[Inputs]:
     """Cut inputs that are copied into pieces of about PART documents, so that copies are small."""
     predictions, references = inputs[:2]
-    pieces: Iterable[tuple[Any, Any]] = [(predictions, references)]
     # The queries of `query_ids` are joined whole, and so are documents with ids.
-    if inputs.query_ids is None:
-        # Two sparse matrices are never made dense.
-        if is_sparse(predictions) != is_sparse(references):
-            pieces = dense_pieces(predictions, references, PART)
-        elif _is_chunked(predictions) and _is_chunked(references):
-            pieces = _pieces_of_columns(predictions, references)
+    is_whole = inputs.query_ids is not None
+    # Two sparse matrices are never made dense.
+    if not is_whole and is_sparse(predictions) != is_sparse(references):
+        pieces = dense_pieces(predictions, references, PART)
+    elif not is_whole and _is_chunked(predictions) and _is_chunked(references):
+        pieces = _pieces_of_columns(predictions, references)
+    else:
+        yield inputs
+        return
     for run, qrels in pieces:
         yield inputs._replace(predictions=run, references=qrels)
 

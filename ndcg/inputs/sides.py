@@ -252,6 +252,9 @@ def _by_id(
 
 def _of_mapping(argument: str, side: Mapping[Any, Any], names: Names) -> ById | Columns:
     """Return the documents of a mapping of queries, or of a single object."""
+    # Nearly all mappings are such, whose values are looked at only where they are scored.
+    if not names.given and _are_mappings_to_numbers(side):
+        return ById(side)
     refuse_table_by_index(side, argument)
     if is_single_object(side, names):
         return _of_single_object(argument, side, names)
@@ -264,9 +267,6 @@ def _of_mapping(argument: str, side: Mapping[Any, Any], names: Names) -> ById | 
 
 def _of_queries(argument: str, side: Mapping[Any, Any], names: Names) -> ById:
     """Return the documents of a mapping of queries to mappings, sets or lists."""
-    # Nearly all mappings are such, whose values are looked at only where they are scored.
-    if not names.has_no_value and _are_mappings_to_numbers(side):
-        return ById(side)
     try:
         return read_by_query(argument, side.items(), names, by_position=False)
     except UnknownFieldError as error:

@@ -349,8 +349,8 @@ def _blocks(
     """
     queries, longest = shape
     if offsets is not None:
-        lengths = offsets[1:] - offsets[:-1]
-        if (lengths < longest).any():
+        if documents.score.size < queries * longest:
+            lengths = offsets[1:] - offsets[:-1]
             for block in similar_lengths(lengths, size, PADDING):
                 yield partial(_padded, documents, block, offsets[block], lengths[block])
             return
@@ -608,7 +608,8 @@ def _discounted_sums(
 
 def sign(discount: Floats) -> float:
     """Return -1 if a discount makes all sums negative, as a log base below 1 does; else 1."""
-    return math.copysign(1, discount.sum())
+    # The first rank tells, since all have one sign; without documents there is none.
+    return math.copysign(1, next(iter(discount), 1))
 
 
 def _perfect_if_empty(block: _Block, gains: Floats) -> Floats:
