@@ -15,6 +15,7 @@ import time
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -126,17 +127,18 @@ def run(
     try:
         for number, (shape, group) in enumerate(groups.items(), 1):
             print(f"{number}/{len(groups)} {shape}", file=sys.stderr, flush=True)
-            runs = []
+            runs_by_work = []
             works = shape.works(plan.scores, [member.tied for member in group])
             for member, work in zip(group, works, strict=True):
                 expected = ndcg_of_queries(work)
-                for name in contenders_of(member):
-                    if name in contenders:
-                        runs.append(_ready(member, name, work, expected, plan))
+                names = [name for name in contenders_of(member) if name in contenders]
+                runs_by_work.append([_ready(member, name, work, expected, plan) for name in names])
             for _ in range(plan.rounds):
-                for contender in runs:
-                    contender.turn()
-            for contender in runs:
+                for runs in runs_by_work:
+                    for contender in runs:
+                        contender.turn()
+                    runs.reverse()  # whoever is first finds none of the work in the cache
+            for contender in chain.from_iterable(runs_by_work):
                 contender.call = None
                 results[contender.shape, contender.name] = contender
             gc.collect()
