@@ -221,7 +221,7 @@ def objects_by_id(
             ids, rows = zip(*reader.queries(objects, queries), strict=True)
             by_position = queries is None and reader.roles.query is None
             return _by_id(argument, rows_by_query(argument, ids, rows), by_position, reader)
-    read = reader.rows_with_ranks(objects) or reader.rows(reader.within(objects))
+        read = reader.rows_with_ranks(objects) or reader.rows(reader.within(objects))
     cells: dict[str, Any] = {"query": queries, **read}  # those of a mapping, or of a field
     roles = reader.roles
     return columns_of_rows(argument, cells, names, roles.fields, reader.form, roles.others)
@@ -408,6 +408,7 @@ def _of_responses(argument: str, side: Mapping[Any, Any], names: Names) -> ById 
 
 def refuse_table_by_index(side: Mapping[Any, Any], argument: str = "") -> None:
     """Raise an error for {row: {column: cell}} and {column: {row: cell}}, as pandas makes them."""
+    _refuse_table_in_parts(side, argument)
     first = next(iter(side.values()), None)
     if not isinstance(first, Mapping):
         return
@@ -417,6 +418,14 @@ def refuse_table_by_index(side: Mapping[Any, Any], argument: str = "") -> None:
         hint = "give the table itself, its records, [{...}, ...], or its columns, {name: [...]}"
         raise InputError(f"is a table by its index, such as {shown(dict(first))}; {hint}", argument)
     _refuse_fields_by_document(first, argument)
+
+
+def _refuse_table_in_parts(side: Mapping[Any, Any], argument: str) -> None:
+    """Raise an error for {"columns": names, "data": rows}, as pandas and trackers of runs save."""
+    columns, row = side.get("columns", ()), first_in(side.get("data"))
+    if is_list(columns) and is_list(row) and len(columns) == len(row):
+        hint = "give pandas.DataFrame(table['data'], columns=table['columns'])"
+        raise InputError(f"is a table in two parts, 'columns' and 'data'; {hint}", argument)
 
 
 def _refuse_fields_by_document(documents: Mapping[Any, Any], argument: str) -> None:

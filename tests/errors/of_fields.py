@@ -321,6 +321,18 @@ OF_OBJECTS: dict[str, Row] = {
     "a tuple with a UUID": run([(1, UUID(int=7), 0.9), (1, UUID(int=8), 0.5)]),
     "tuples of integers and a score": run([(1, 7, 0.9), (1, 8, 0.5)], references={1: {7: 1}}),
     "tuples of integers and a relevance": qrels([(1, 7, 1), (1, 8, 0)], predictions={1: {7: 0.5}}),
+    "a score that only late hits have": run(
+        {"q": [*({"id": f"d{at}"} for at in range(300)), {"id": "d", "score": 1}]},
+        "query 'q', position 300",
+    ),
+    "a relevance that only late rows have": qrels(
+        [
+            *({"qid": "q", "docid": f"d{at}"} for at in range(300)),
+            {"qid": "q", "docid": "d", "rel": 1},
+        ],
+        "position 300",
+    ),
+    "a table in two parts": run({"columns": ["query_id", "doc_id"], "data": [["q", "a"]]}),
     "a table by its index": run({"query_id": {0: "q"}, "doc_id": {0: "a"}, "score": {0: 0.5}}),
     "something else among objects by query": run(
         {"q": {"hits": [{"id": "a"}]}, "p": ["a"]}, "query 'p'"

@@ -219,7 +219,6 @@ JSON_FILES: dict[str, Row] = {
     "columns beside rows": run(
         "a.json",
         json.dumps({"columns": ["qid", "docid", "score"], "data": [[1, 2, 0.5]]}),
-        "query 'data', position 0",
     ),
     "rows without names": run(
         "a.json", '[["q", "d", 0.5]]', "record 0 (from 0)", "query 0, position 2"

@@ -834,7 +834,7 @@ SITUATIONS = [
             "references": RELEVANT,
         },
         SECOND,
-        ("query 'data'", "['q', 'a', 0.9]"),
+        ("'columns' and 'data'",),
         {"predictions": RUN},
         is_json=True,
     ),
