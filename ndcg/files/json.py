@@ -280,6 +280,7 @@ class Records(ValueReader):
             for path, keys in self.reader.paths.items():
                 if keys[0] not in row:
                     raise ValueError(f"has no {path!r}, which the first record has")
+            self.reader.roles.refuse_late_field(row, self.names)
             rows.append((number, row))
         return rows
 
@@ -296,8 +297,10 @@ class Records(ValueReader):
         columns = list(self.reader.fields.values())
         lines = text.removesuffix(b"\n").count(b"\n") + 1
         types = dict(zip(columns, (pa.string(), pa.string(), pa.float64()), strict=False))
+        may_be_late = self.reader.roles.beside_ids is not None
         parse = arrow_json.ParseOptions(
-            explicit_schema=pa.schema(types), unexpected_field_behavior="ignore"
+            explicit_schema=pa.schema(types),
+            unexpected_field_behavior="error" if may_be_late else "ignore",
         )
         read = arrow_json.ReadOptions(block_size=len(text) + 1, use_threads=False)
         text.decode()

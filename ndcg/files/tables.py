@@ -198,7 +198,8 @@ def _chosen(source: Source, request: ReadRequest) -> dict[str, str] | None:
         if nested:
             return None
         raise
-    if chosen["document"] in nested:
+    # Each row is a query with lists, or a document with a list of one value.
+    if not nested.isdisjoint((chosen["document"], chosen.get(request.names.value))):
         return None
     for role in ("query", "document"):
         _refuse_no_ids(schema.field(chosen[role]))

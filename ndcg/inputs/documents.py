@@ -84,11 +84,15 @@ def has_no_documents(side: Any) -> bool:
 
 def no_values(names: Names) -> str:
     """Return what an error says about a side of which no document has a score, or a relevance."""
+    return f"no document has a {names.value}; {give_values(names)}"
+
+
+def give_values(names: Names) -> str:
+    """Return what an error says to do about documents that lack scores, or relevances."""
+    call = mark("fields", {names.value: None})
     if names.kind == "run":
-        call = mark("fields", {"score": None})
-        return f"no document has a score; give scores, or {call} if the order counts"
-    call = mark("fields", {"relevance": None})
-    return f"no document has a relevance; give relevances, or {call} if each is relevant"
+        return f"give each document a score, or {call} if the order counts"
+    return f"give relevances, or {call} if each is relevant"
 
 
 def refuse_no_values(argument: str, side: Any, names: Names) -> None:
@@ -185,12 +189,11 @@ def values_by_order(count: int, names: Names) -> Sequence[int]:
     return range(-1, -count - 1, -1)
 
 
-def refuse_no_score(ids: Sequence[Any], numbers: Sequence[Any]) -> None:
+def refuse_no_score(ids: Sequence[Any], numbers: Sequence[Any], names: Names) -> None:
     """Raise an error for documents of a list of which some have a score and others have none."""
     position = numbers.index(None)
-    call = mark("fields", {"score": None})
-    hint = f"give each document a score, or {call} if the order counts"
-    raise InputError(f"document {shown(ids[position])} has no score; {hint}", position=position)
+    problem = f"document {shown(ids[position])} has no score"
+    raise InputError(f"{problem}; {give_values(names)}", position=position)
 
 
 def _check_kinds(ids: Sequence[Any], names: Names) -> None:

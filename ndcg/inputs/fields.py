@@ -293,6 +293,12 @@ class Fields(dict[Any, Field]):
         fields = self.items()
         return Fields({path: one for path, one in fields if one.list_path[: len(start)] == start})
 
+    def names_at(self, place: Keys) -> set[Any]:
+        """Return the names of the fields of the objects at a path."""
+        depth = len(place)
+        keys = [one.keys for one in self.values() if one.keys[:depth] == place]
+        return {path[depth] for path in keys if len(path) > depth}
+
     def beside(self, field: Field) -> "Fields":
         """Return the fields in the same list of objects as another, or outside of all lists."""
         place = field.list_path

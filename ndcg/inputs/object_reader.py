@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from functools import partial
 from typing import Any
 
-from ..measure.messages import InputError, mark, shown, within
+from ..measure.messages import InputError, in_place, mark, shown, within
 from .columns import as_number
 from .documents import documents_of_query, refuse_no_score
 from .fields import Field, Fields, Keys, Names, or_another
@@ -59,7 +59,7 @@ class ListReader:
             self._hold_against_order(query, numbers, ranks)
         try:
             if self.names.kind == "run" and None in numbers:
-                refuse_no_score(list(ids), numbers)
+                refuse_no_score(list(ids), numbers, self.names)
             return documents_of_query(ids, numbers, self.names, self.once)
         except InputError as error:
             error.hint = self.hint()
@@ -79,6 +79,7 @@ class HitReader:
     """Reads the fields of hits, which have the same paths in all of them."""
 
     def __init__(self, hits: Iterable[Any], names: Names) -> None:
+        self.names = names
         self.roles = roles_of_hits(fields_among(hits), names)
         self.ranks = _path_of_ranks(self.roles, names)
         self.hint = partial(_hint_on_ids, self.roles, names)  # of errors about the ids
@@ -93,11 +94,23 @@ class HitReader:
         if position is not None:
             problem = f"{shown(hits[position])} is among hits that are objects; give objects alone"
             raise InputError(problem, position=position)
-        return self.ids(hits), _all_at(hits, self.roles.value), _all_at(hits, self.ranks)
+        _refuse_late_fields(hits, self.roles, self.names)
+        values = self.roles.values(_all_at(hits, self.roles.value))
+        return self.ids(hits), values, _all_at(hits, self.ranks)
 
     def ids(self, hits: Sequence[Any]) -> list[Any]:
         """Return the ids of hits."""
         return values_at(hits, self.roles.document)
+
+
+def _refuse_late_fields(hits: Iterable[Any], roles: Roles, names: Names) -> None:
+    """Raise an error for the first hit with a field that none of the first objects has."""
+    for position, hit in enumerate(hits):
+        try:
+            roles.refuse_late_field(hit, names)
+        except InputError as error:
+            error.position = position
+            raise
 
 
 def _all_at(hits: Sequence[Any], keys: Keys | None) -> list[Any]:
@@ -167,6 +180,7 @@ class ObjectReader:
         self.are_in_lists = len(document.lists) == 2
         _refuse_other_lists(fields, self.fields, names)
         self.are_hits = document.holder == "hits"
+        self.place = document.list_path
         self.are_rows = not document.holder
         self.ranks = _path_of_ranks(self.roles, names)
         self.are_flat_rows = self.are_rows and all(len(keys) == 1 for keys in self.paths.values())
@@ -197,8 +211,15 @@ class ObjectReader:
 
     def rows(self, objects: Sequence[Any]) -> dict[str, list[Any]]:
         """Return the columns of rows that `within` gives, by their roles."""
+        rows = objects if self.roles.beside_ids is not None else ()
+        for position, row in enumerate(rows):
+            with in_place(f"position {position}"):
+                self.roles.refuse_late_field(row, self.names)
         paths = {role: self.paths[path] for role, path in self.fields.items()}
-        return {role: values_at(objects, keys) for role, keys in paths.items()}
+        columns = {role: values_at(objects, keys) for role, keys in paths.items()}
+        if self.roles.value is not None:
+            columns[self.names.value] = self.roles.values(columns[self.names.value])
+        return columns
 
     def rows_with_ranks(self, objects: Sequence[Any]) -> dict[str, list[Any]] | None:
         """Return the columns of rows with their ranks; None if they have none.
@@ -251,6 +272,11 @@ class ObjectReader:
         if not is_list(documents) and not isinstance(documents, Set):
             path = self.fields["document"]
             raise InputError(f"{path} is {shown(documents)}; give a list of ids")
+        if self.are_hits:
+            hits = one_after_another(value_at(row, self.place))
+            _refuse_late_fields(hits, self.roles, self.names)
+        else:
+            self.roles.refuse_late_field(row, self.names)
         if not self.are_hits and are_pairs(documents):
             return self.lists.read(query, *split_pairs(documents))
         ranks = ranks if is_list(ranks) else ()
@@ -283,7 +309,7 @@ class ObjectReader:
             path = self.fields[self.names.value]
             problem = f"the number of documents is {len(ids)}, but {path} is {shown(values)}"
             raise InputError(f"{problem}; give a value for each")
-        return list(values)
+        return self.roles.values(values)
 
 
 def _chosen(

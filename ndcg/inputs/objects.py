@@ -26,6 +26,7 @@ from .fields import Field, Fields, Keys, plain_name
 DEEPEST = 7  # objects within objects
 DEEPEST_IN_CLIENTS = 4  # within an object of a client, which may refer to one another
 LOOKED_AT = 1 << 8  # objects of a side or in the lists of a field, of which the fields are told
+FEWEST_IN_LIST = 1 << 2  # of the elements of a list; the first one may lack what others have
 MOST_CELLS = 1 << 16  # fields of the objects at one path, since mappings may have many documents
 SINGLE = {NoneType, str, int, float, bool}  # types of values that hold no other values
 NO_OBJECTS = (NoneType, str, bytes, date, Number, list, Set, type, Enum, UUID, PathLike)
@@ -91,8 +92,9 @@ def fields_of(value: Any) -> Mapping[Any, Any]:
     if hasattr(value, "asDict"):  # of Spark
         return dict(value.asDict())
     for names in NAMES_OF_FIELDS:
-        if hasattr(value, names):
-            return {name: getattr(value, name, None) for name in getattr(value, names)}
+        names_of_class = getattr(type(value), names, None)  # objects may have such a name too
+        if names_of_class is not None:
+            return {name: getattr(value, name, None) for name in names_of_class}
     if hasattr(value, "keys"):
         with suppress(TypeError, LookupError):  # of a container with keys of its own
             return dict(value)
@@ -225,7 +227,7 @@ def _objects_in(values: Sequence[Any]) -> tuple[list[Any], bool]:
         return [], False
     lists = list(filter(is_list, values))
     # As many elements of each, so that all lists are looked at.
-    in_each = max(1, LOOKED_AT // max(1, len(lists)))
+    in_each = max(FEWEST_IN_LIST, LOOKED_AT // max(1, len(lists)))
     in_lists = list(filter(is_object, chain.from_iterable(row[:in_each] for row in lists)))
     return [*filter(is_object, values), *in_lists], len(in_lists) > 0
 

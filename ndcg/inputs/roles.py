@@ -4,7 +4,7 @@ An object is a row with one document if the path of the document leads to an id,
 its documents if it leads to a list of ids, or to a mapping of ids to values.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from functools import cache
 from itertools import chain, zip_longest
 from typing import Any, NamedTuple
@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from ..measure.labels import number_of_text
 from ..measure.messages import InputError, mark, shown
 from .columns import as_number
+from .documents import give_values
 from .fields import (
     DOCUMENT,
     DOCUMENT_OF_HITS,
@@ -35,7 +36,7 @@ from .fields import (
     refuse_repeated_names,
 )
 from .ids import id_kind
-from .objects import first_in, is_list, is_nested, is_object, to_list, values_at
+from .objects import fields_of, first_in, is_list, is_nested, is_object, to_list, values_at
 
 NAMES_OF_LISTS = plain_names(*chain(*LISTS_OF_IDS.values()))
 NAMES_OF_IDS = NAMES_OF_LISTS | plain_names(*DOCUMENT_OF_HITS)
@@ -51,6 +52,9 @@ class Roles(NamedTuple):
     fields: dict[str, str]  # the paths by role
     others: Sequence[str]  # the paths that are not read
     all_fields: Fields  # of the objects, by their paths
+    have_lists: bool = False  # whether each document has its value in a list, as a choice of one
+    # the names of the fields beside ids alone, which later objects may not exceed; None elsewhere
+    beside_ids: Collection[Any] | None = None
 
     def beside_document(self, names: Collection[str]) -> list[str]:
         """Return the fields with one of some names beside the document that are not read.
@@ -77,9 +81,66 @@ class Roles(NamedTuple):
             raise
         keys = {role: fields[path].keys for role, path in paths.items()}
         others = fields_without_role(listed, paths)
+        document = fields[paths["document"]]
+        value = fields[paths.get(names.value, paths["document"])]
+        may_be_late = names.value not in paths and names.value not in names.given
         return cls(
-            keys.get("query"), keys["document"], keys.get(names.value), paths, others, fields
+            keys.get("query"),
+            keys["document"],
+            keys.get(names.value),
+            paths,
+            others,
+            fields,
+            _has_lists_of_values(document, value),
+            _names_beside_ids(fields, document) if may_be_late else None,
         )
+
+    def values(self, cells: Iterable[Any]) -> list[Any]:
+        """Return the values of single documents, also from lists of one."""
+        return list(map(single_value, cells) if self.have_lists else cells)
+
+    def refuse_late_field(self, value: Any, names: Names) -> None:
+        """Raise an error for a field that none of the first objects has, if these have ids alone.
+
+        Whatever has more than its ids must say its value. Beside a list of ids, only a list under a
+        standard name could have the values.
+        """
+        if self.beside_ids is None:
+            return
+        late = fields_of(value).keys() - self.beside_ids
+        if self.all_fields[self.fields["document"]].holder == "list":
+            standard = plain_names(*names.values_in_lists)
+            late = {name for name in late if plain_name(name) in standard}
+        if late:
+            problem = f"has {shown(min(late))}, and the first objects have ids alone"
+            raise InputError(f"{problem}; {give_values(names)}")
+
+
+def _names_beside_ids(fields: Fields, document: Field) -> set[Any] | None:
+    """Return the names of the fields beside an id, or beside a list of ids; None in other forms."""
+    if document.holder == "list":
+        return fields.names_at(document.keys[:-1])
+    if document.holder == "mapping" or is_nested(document.example):
+        return None
+    return fields.names_at(document.list_path)
+
+
+def _has_lists_of_values(document: Field, value: Field) -> bool:
+    """Return whether a field has a list of values for each document, and not for each query."""
+    if document.holder not in ("", "hits") or is_nested(document.example):
+        return False
+    return is_list(value.example) or len(value.lists) > len(document.lists)
+
+
+def single_value(cell: Any) -> Any:
+    """Return the only value in a list, which may lie in other lists; None for an empty one.
+
+    >>> single_value([["Relevant"]]), single_value([]), single_value([1, 2])
+    ('Relevant', None, [1, 2])
+    """
+    while is_list(cell) and len(cell) < 2:
+        cell = first_in(cell)
+    return cell
 
 
 def are_pairs(row: Any) -> bool:

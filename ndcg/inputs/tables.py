@@ -99,7 +99,8 @@ def read_table(argument: str, frame: Frame, names: Names) -> Columns | Pairs | l
     # All at once, since a query of a database runs every time.
     columns = settled(dict(zip(read.values(), frame.read(read), strict=True)))
     cells = {role: columns[read[name]] for role, name in named.items()}
-    if holds_lists(cells["document"]):
+    # Each row is a query with lists, or a document with a list of one value.
+    if holds_lists(cells["document"]) or holds_lists(cells.get(names.value, ())):
         return rows_of_frame(frame)
     if names.kind == "exclude":
         return Pairs(cells["query"], cells["document"])
@@ -141,7 +142,7 @@ def as_python(cell: Any) -> Any:
 
 
 def holds_lists(cells: Any) -> bool:
-    """Return whether a cell of a column holds several documents."""
+    """Return whether a column holds lists or other nested values, as its first cell tells."""
     if isinstance(cells, ARROW):
         return bool(pa.types.is_nested(cells.type))
     first = as_python(next((cell for cell in cells if cell is not None), None))

@@ -510,6 +510,86 @@ def test_fields_may_name_columns_of_lists(tmp_path: Path, source: str) -> None:
     assert score(run, judged, fields=names) == pytest.approx((SECOND + 1) / 2)
 
 
+@pytest.mark.parametrize("source", [*OBJECTS_IN, "a frame"])
+def test_a_list_of_one_value_is_this_value(tmp_path: Path, source: str) -> None:
+    choices = {"a": ["Exact"], "b": [], "c": ["Partial"]}  # as of annotation tools
+    rows = [
+        {"query_id": "q", "doc_id": document, "choice": choice}
+        for document, choice in choices.items()
+    ]
+    qrels = ROWS_IN[source](rows, tmp_path / "qrels")
+    how: dict[str, Any] = {"fields": {"relevance": "choice"}, "gain": {"Exact": 3, "Partial": 1}}
+    ideal = 3 + 1 / math.log2(3)
+    assert score(RUN, qrels, **how) == pytest.approx((3 + 1 / 2) / ideal)
+    rows[1]["choice"] = ["Exact", "Partial"]
+    with refusal("references"):
+        score(RUN, ROWS_IN[source](rows, tmp_path / "qrels"), **how)
+
+
+@pytest.mark.parametrize("source", HITS)
+def test_a_hit_may_have_its_value_in_a_list_of_one(tmp_path: Path, source: str) -> None:
+    qrels = HITS[source](hits_with("picked", [[1], [3], [2]]), tmp_path)
+    assert score(RUN, qrels, fields={"relevance": "picked"}) == pytest.approx(VALUE)
+
+
+@pytest.mark.parametrize("source", OBJECTS_IN)
+def test_a_list_of_one_value_may_lie_in_lists_of_objects(tmp_path: Path, source: str) -> None:
+    rows = [
+        {"query_id": "q", "doc_id": document, "annotations": [{"result": [{"value": [grade]}]}]}
+        for document, grade in GRADES.items()
+    ]
+    qrels = OBJECTS_IN[source](rows, tmp_path / "qrels")
+    names = {"relevance": "annotations.result.value"}
+    assert score(RUN, qrels, fields=names) == pytest.approx(VALUE)
+
+
+def late(source: str, with_value: Records, folder: Path) -> Any:
+    """Objects with ids alone, more than are looked at, before those with a value."""
+    first = [{"id": f"d{number}"} for number in range(objects.LOOKED_AT)]
+    return HITS[source]([*first, *with_value], folder)
+
+
+@pytest.mark.parametrize(
+    "source", sorted(HITS.keys() - {"Parquet"})
+)  # which has nulls for all hits
+def test_a_value_that_only_late_hits_have_is_refused(tmp_path: Path, source: str) -> None:
+    judged = {"q": {"b": 1}}
+    found = late(source, [{"id": "a"}, {"id": "b"}], tmp_path)
+    assert score(found, judged) == pytest.approx(1 / math.log2(objects.LOOKED_AT + 3))
+    found = late(source, [{"id": "a", "score": 0.1}, {"id": "b", "score": 0.9}], tmp_path)
+    with refusal("predictions"):
+        score(found, judged)
+
+
+@pytest.mark.parametrize(
+    "source", sorted(OBJECTS_IN.keys() - {"Parquet"})
+)  # which has nulls for all rows
+def test_a_value_that_only_late_rows_have_is_refused(tmp_path: Path, source: str) -> None:
+    first = [{"query_id": "q", "doc_id": f"d{at}"} for at in range(objects.LOOKED_AT)]
+    run = {"q": ["d0", "b"]}
+    qrels = OBJECTS_IN[source]([*first, {"query_id": "q", "doc_id": "b", "rel": 3}], tmp_path / "a")
+    with refusal("references"):
+        score(run, qrels)
+
+
+@pytest.mark.parametrize("source", OBJECTS_IN)
+def test_the_first_of_each_list_may_lack_its_value(tmp_path: Path, source: str) -> None:
+    gold = [{"id": "a"}, {"id": "b", "rel": 3}, {"id": "c", "rel": 1}]
+    queries = [f"q{at}" for at in range(objects.LOOKED_AT)]
+    qrels = OBJECTS_IN[source]([{"qid": query, "gold": gold} for query in queries], tmp_path / "q")
+    expected = (3 / math.log2(3) + 1 / 2) / (3 + 1 / math.log2(3))
+    assert score(dict.fromkeys(queries, ["a", "b", "c"]), qrels) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("source", sorted(OBJECTS_IN.keys() - {"Parquet"}))
+def test_scores_beside_late_lists_of_ids_alone_are_refused(tmp_path: Path, source: str) -> None:
+    first = [{"query_id": f"q{at}", "ids": ["d", "e"]} for at in range(objects.LOOKED_AT)]
+    last = {"query_id": "q", "ids": ["a", "b"], "scores": [0.1, 0.9]}
+    run = OBJECTS_IN[source]([*first, last], tmp_path / "run")
+    with refusal("predictions"):
+        score(run, {"q": {"b": 1}})
+
+
 @pytest.mark.parametrize("source", OBJECTS_IN)
 @pytest.mark.parametrize("more", [["x"], [{"x": 1}]])
 def test_a_list_beside_the_document_of_a_record_is_no_list_of_documents(
@@ -907,7 +987,14 @@ def test_lists_whose_names_are_numbers_are_read_by_their_name() -> None:
     assert score({"q": ["b", "a"]}, judged, fields=fields) == pytest.approx(SECOND)
 
 
-@pytest.mark.parametrize("hit", [Slotted, Private])
+class Fielded:
+    """A hit whose class keeps something of its own where named tuples have their names."""
+
+    def __init__(self, docid: str, score: float) -> None:
+        self._fields, self.docid, self.score = None, docid, score
+
+
+@pytest.mark.parametrize("hit", [Slotted, Private, Fielded])
 def test_hits_have_the_attributes_of_their_class(hit: Any) -> None:
     ranked = [hit("a", 0.4), hit("b", 0.9)]
     with warning("predictions", "query 'q'"):  # about the order of the hits
