@@ -578,7 +578,7 @@ def test_the_first_of_each_list_may_lack_its_value(tmp_path: Path, source: str) 
     queries = [f"q{at}" for at in range(objects.LOOKED_AT)]
     qrels = OBJECTS_IN[source]([{"qid": query, "gold": gold} for query in queries], tmp_path / "q")
     expected = (3 / math.log2(3) + 1 / 2) / (3 + 1 / math.log2(3))
-    assert score(dict.fromkeys(queries, ["a", "b", "c"]), qrels) == pytest.approx(expected)
+    assert score({query: ["a", "b", "c"] for query in queries}, qrels) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("source", sorted(OBJECTS_IN.keys() - {"Parquet"}))
@@ -991,7 +991,7 @@ class Fielded:
     """A hit whose class keeps something of its own where named tuples have their names."""
 
     def __init__(self, docid: str, score: float) -> None:
-        self._fields, self.docid, self.score = None, docid, score
+        self._fields, self.docid, self.score = ("title",), docid, score
 
 
 @pytest.mark.parametrize("hit", [Slotted, Private, Fielded])
