@@ -81,10 +81,10 @@ SCORES_IN_LISTS = (*LISTS_OF_VALUES["run"], LOWEST_FIRST_LISTS, LOWEST_FIRST_LIS
 USERS = ("user_id", "customer_id", "session_id", "user", "uid")  # who may have several queries
 ASKED = ("query", "topic", "question", "id")  # what they ask, or what a log calls a request
 NAMES_OF_RANKS = re.compile(
-    r"(?:^|[ _-])(rank|position|pos|slot|order|row[ _-]?number)s?$", re.IGNORECASE
+    r"(?:^|\W|_)(rank|position|pos|slot|order|row[ _-]?number)s?$", re.IGNORECASE
 )
 NAMES_OF_DISTANCES = re.compile(
-    r"(?:^|[ _-])(distance|dist|loss|nll|perplexity|cost)(?:e?s)?$", re.IGNORECASE
+    r"(?:^|\W|_)(distance|dist|loss|nll|perplexity|cost)(?:e?s)?$", re.IGNORECASE
 )
 START_OF_WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 RECBOLE = re.compile(r":(token|float)(_seq)?$")  # the types that RecBole writes after names
@@ -154,7 +154,7 @@ def refuse_repeated_names(names: Iterable[Any]) -> None:
 def says_lowest_first(name: Any, pattern: re.Pattern[str] = NAMES_OF_DISTANCES) -> bool:
     """Return whether the last word of a name says that the lowest score is best.
 
-    >>> [says_lowest_first(name) for name in ("cosineDistance", "distances", "distance_score")]
+    >>> [says_lowest_first(name) for name in ("cosineDistance", "hits.$dist", "distance_score")]
     [True, True, False]
     """
     return isinstance(name, str) and pattern.search(_in_words(name)) is not None
