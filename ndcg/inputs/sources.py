@@ -4,7 +4,7 @@ Columns and tensors are converted by the first of several methods that their lib
 """
 
 import io
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from types import NoneType
 from typing import Any
 
@@ -52,7 +52,11 @@ def _refuse_other_index(arguments: Mapping[str, Any]) -> None:
         first = next(iter(indexes))
         if not index.equals(indexes[first]):
             problem = f"its index differs from the index of {first}, and rows are matched by place"
-            hint = "outer-join both tables by query and document, or give .to_numpy() of each"
+            in_order = "give .to_numpy() of each only if their rows are in the same order"
+            hint = f"outer-join both tables by query and document; {in_order}"
+            if isinstance(next(iter(arguments[name]), None), (list, tuple, Set, np.ndarray)):
+                numbers = f"for lists of numbers {name}.reindex({first}.index)"
+                hint = f"if it has the queries, give .to_dict() of each, {numbers}; {in_order}"
             raise InputError(f"{problem}; {hint}", name)
 
 

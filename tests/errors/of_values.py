@@ -480,6 +480,12 @@ FLAT_COLUMNS: dict[str, Row] = {
         references=[1, 0],
         query_ids=Made(lambda: series(["a", "b"])[::-1]),
     ),
+    "columns of lists with other indexes": refused(
+        compute,
+        "references",
+        predictions=Made(lambda: series([["a"], ["b"]])),
+        references=Made(lambda: series([["a"], ["b"]])[::-1]),
+    ),
     "two queries of a database": refused(
         compute,
         "references",
