@@ -127,7 +127,7 @@ def fault_of(value: Any, kind: str, labels: Labels | None, seen: Iterable[Any]) 
     if kind != "qrels":
         return "is not a number"
     if labels is not None:
-        return labels.unknown(value)
+        return labels.unknown(value, seen)
     return f"is not a number; {instead_of_text(value, seen)}"
 
 

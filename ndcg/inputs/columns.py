@@ -548,7 +548,7 @@ def _not_a_number(argument: str, values: Iterable[Any], value: Any, labels: Labe
         return f"is not a number; give a number{mark('None', before=' or ')}"
     if labels is None:
         return f"is not a number; {instead_of_text(value, values, NONE_INSTEAD)}"
-    return labels.unknown(value)
+    return labels.unknown(value, values)
 
 
 def _is_number(kind: type) -> bool:

@@ -148,7 +148,8 @@ class Rankings(NamedTuple):
         if unknown.any():
             row = int(unknown.argmax())
             label = float(self.relevance[row])
-            problem = f"{label:g} {labels.unknown(label)}"
+            others = map(str, np.unique(self.relevance[unknown]).tolist())
+            problem = f"{label:g} {labels.unknown(label, others)}"
             raise InvalidRankingError("relevance", *place_among(self.offsets, row), problem)
         judged = mask_of(len(gains), self.judged)
         return self._replace(relevance=np.where(judged, gains, 0))

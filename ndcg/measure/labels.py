@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .messages import mark, nearest, shown
+from .messages import brief, mark, nearest, shown
 from .ties import Array, Floats
 
 MOST_SHOWN = 6  # labels in a message
@@ -60,8 +60,17 @@ class Labels(NamedTuple):
         index = np.minimum(np.searchsorted(labels, relevance), len(labels) - 1)
         return np.where(labels[index] == relevance, gains[index], np.nan)
 
-    def unknown(self, label: Any) -> str:
-        """Return what an error says about a label without a gain: the nearest one, and all."""
+    def unknown(self, label: Any, values: Iterable[Any] = ()) -> str:
+        """Return what an error says about a label without a gain: the nearest one, and all.
+
+        The texts among `values` that lack a gain, too, are named at once.
+        """
+        others = dict.fromkeys(label_of(text) for text in values if isinstance(text, str))
+        for label_with_gain in (*dict(self.gains), "", label_of(label)):
+            others.pop(label_with_gain, None)
+        problem = "is a label without a gain"
+        if others:
+            problem += f" (others: {brief(map(_named, others), ', ')})"
         hint = ""
         if is_not_judged(label):
             hint = f"{LEFT_EMPTY}; "
@@ -69,7 +78,7 @@ class Labels(NamedTuple):
             name = nearest(label, map(str, dict(self.gains)))
             if name:
                 hint = f"did you mean {name!r}? "
-        return f"is a label without a gain; {hint}{mark('gain')} has {self}"
+        return f"{problem}; {hint}{mark('gain')} has {self}"
 
     @property
     def as_numbers(self) -> "Labels":
@@ -77,7 +86,7 @@ class Labels(NamedTuple):
         return Labels(tuple((label, number_of(label)) for label, _ in self.gains))
 
     def __str__(self) -> str:
-        return ", ".join(shown(label).removesuffix(".0") for label, _ in self.gains)
+        return ", ".join(_named(label) for label, _ in self.gains)
 
     @property
     def signature(self) -> str:
@@ -96,6 +105,10 @@ class Labels(NamedTuple):
             escaped = re.sub(r"[|:,=%+]", lambda match: f"%{ord(match[0]):02X}", name)
             parts.append(f"{escaped}={gain}")
         return ",".join(parts)
+
+
+def _named(label: str | float) -> str:
+    return shown(label).removesuffix(".0")
 
 
 def _plain(number: float) -> str:

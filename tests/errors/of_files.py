@@ -184,6 +184,12 @@ CSV_FILES: dict[str, Row] = {
     "a label without a gain": qrels(
         "a.csv", "qid,docid,label\nq,a,no\nq,b,Relevnt\n", "line 3", gain={"relevant": 3, "no": 0}
     ).when_scored(),
+    "labels without gains": qrels(
+        "a.csv",
+        "qid,docid,label\nq,a,No\nq,b,no\nq,c,Relevant\nq,d,7\nq,e,\n",
+        "line 2",
+        gain={"relevant": 3, "no": 0},
+    ).when_scored(),
     "a run without scores": refused(
         compute,
         "predictions",

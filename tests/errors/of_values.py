@@ -622,12 +622,20 @@ BY_ID_OF_DOCUMENTS: dict[str, Row] = {
         references={"q": {"a": "no", "b": "Relevnt"}},
         gain={"relevant": 3, "no": 0},
     ),
+    "labels without gains": refused(
+        compute,
+        "references",
+        "query 'q', document 'b'",
+        predictions=RUN,
+        references={"q": {"a": "no", "b": "Relevant", "c": None}, "p": {"a": "No", "d": ""}},
+        gain={"relevant": 3, "no": 0},
+    ),
     "a number without a gain": refused(
         compute,
         "references",
         "query 1, position 0",
-        predictions=[[1], [1]],
-        references=[[4], [2]],
+        predictions=[[1], [1], [1], [1]],
+        references=[[4], [2], [3], [2]],
         gain={0: 0, 1: 0, 4: 1},
     ),
     "words without gains": refused(
