@@ -78,9 +78,9 @@ class ListReader:
 class HitReader:
     """Reads the fields of hits, which have the same paths in all of them."""
 
-    def __init__(self, hits: Iterable[Any], names: Names) -> None:
+    def __init__(self, hits: Iterable[Any], names: Names, rows: Sequence[Any]) -> None:
         self.names = names
-        self.roles = roles_of_hits(fields_among(hits), names)
+        self.roles = roles_of_hits(fields_among(hits), names, rows[:LOOKED_AT])
         self.ranks = _path_of_ranks(self.roles, names)
         self.hint = partial(_hint_on_ids, self.roles, names)  # of errors about the ids
 

@@ -215,16 +215,59 @@ def chosen_columns(columns: Fields, names: Names, there: str) -> dict[str, Any]:
 # Hits
 
 
-def roles_of_hits(fields: Fields, names: Names) -> Roles:
-    """Return where the hits of a query have the documents and their values."""
+def roles_of_hits(fields: Fields, names: Names, rows: Sequence[Any]) -> Roles:
+    """Return where the hits in the rows of queries have the documents and their values."""
     outside_lists = fields.leaves.outside_lists
     documents = names.candidates("document", outside_lists, DOCUMENT_OF_HITS)
     candidates: Candidates = {"document": documents}
     others = len(fields.leaves) - 1  # beside one id
     candidates |= _values_beside(outside_lists, others, names)
-    roles = Roles.chosen(fields, candidates, names, "its hits have")
+    try:
+        roles = Roles.chosen(fields, candidates, names, "its hits have")
+    except UnknownFieldError as error:
+        possible = outside_lists.among(documents) or outside_lists
+        hits = list(map(_objects_in_row, filter(is_list, rows)))
+        error.add(*_way_of_repeated(error, hits, possible, names))
+        raise
     names.refuse_unknown_order(roles.fields.get("score"), "field")
     return roles
+
+
+def _objects_in_row(row: Sequence[Any]) -> list[Any]:
+    """Return the hits of a query, which may be in pairs with their values."""
+    return [first_in(hit) if is_list(hit) else hit for hit in row]
+
+
+def _way_of_repeated(
+    error: UnknownFieldError, queries: Sequence[Any], possible: Fields, names: Names
+) -> list[str]:
+    """Return what an error says if a field that could be the document has an id several times.
+
+    Args:
+        error: the error, which says what is not clear.
+        queries: the objects, or the lists of hits, of a query each.
+        possible: the fields that could be the document.
+        names: the names of the side.
+    """
+    if "document" not in error.roles or names.kind != "run" or names.keep is not None:
+        return []
+    columns = [values_at(queries, field.keys) for field in possible.values()]
+    if not any(map(_repeat_ids, columns)):
+        return []
+    problem = "if a query lists a document several times, such as for each of its chunks"
+    best = mark("duplicates", "best")
+    return [f"{problem}, give {best} too, which counts it once, at its best rank"]
+
+
+def _repeat_ids(rows: Sequence[Any]) -> bool:
+    """Return whether the values of a field are ids, of which a query has some several times."""
+    lists = list(filter(is_list, rows))
+    values = list(chain.from_iterable(lists))
+    if not all(map(id_kind, map(type, values))):
+        return False
+    are_repeated = any(len(set(row)) < len(row) for row in lists)
+    # A few values in all queries are languages, say, or the names of sources.
+    return are_repeated and len(set(values)) > len(lists)
 
 
 # Objects
@@ -258,6 +301,8 @@ def roles_of_objects(
         roles = Roles.chosen(fields, candidates, names, "the objects have")
     except UnknownFieldError as error:
         error.add(*_ways_without_roles(error, objects, fields, names))
+        possible = fields.among(documents) or fields.leaves
+        error.add(*_way_of_repeated(error, objects, possible, names))
         raise
     names.refuse_unknown_order(roles.fields.get("score"), "field")
     _refuse_values_of_other_ids(fields, roles.fields, names.value)

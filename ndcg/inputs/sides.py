@@ -603,7 +603,7 @@ class RowReader:
         hits = list(islice(all_hits, LOOKED_AT))  # the first ones tell the fields of all
         objects = hits or _objects_in_pairs(rows)
         if objects:
-            self.hits = HitReader(objects, names if hits else names.without_value())
+            self.hits = HitReader(objects, names if hits else names.without_value(), rows)
             self.lists = ListReader(names, self.hits.hint)
             self.fields, self.others = self.hits.roles.fields, self.hits.roles.others
 

@@ -155,6 +155,18 @@ OF_OBJECTS: dict[str, Row] = {
         },
         "query 'q', position 1",
     ),
+    "chunks of documents without a standard name": run(
+        {"q": {"hits": [{"uri": uri, "lang": "en", "score": 0.5} for uri in "aab"]}}
+    ),
+    "chunks of documents in pairs with their scores": run(
+        {"q": [({"text": f"{at}", "source": uri}, 0.5) for at, uri in enumerate("aab")]}
+    ),
+    "chunks of one source": run(
+        {"q": {"hits": [{"key": key, "source": "s", "score": 0.5} for key in "ab"]}}
+    ),
+    "chunks of documents, of which the best counts": run(
+        {"q": {"hits": [{"uri": uri, "score": 0.5} for uri in "aab"]}}, duplicates="best"
+    ),
     "a query in a span without documents": run(
         [{"query_id": "q", "kind": "CHAIN"}, {"query_id": "q", "hits": [{"id": "a", "score": 1}]}]
     ),
