@@ -241,21 +241,40 @@ def _read_sides(
     if not errors:
         return sides
     errors.update(_errors_of_words(qrels, names["references"]))
-    nameless = _of_values_without_name(errors, given, names)
-    if len(nameless) == len(errors) and not isinstance(qrels, (list, np.ndarray)):
-        nameless[-1].add(*_next_problem(given, names, sides))
+    _add_next_problems(errors, given, names, sides)
     are_one = sum(side is given["references"] for side in given.values()) > 1
     raise one_error(errors, are_one, sides)
 
 
+def _add_next_problems(
+    errors: Mapping[str, InputError],
+    given: Mapping[str, Any],
+    names: Mapping[str, Names],
+    read: Mapping[str, Any],
+) -> None:
+    """Add to the errors of sides that lack only the name of their values what is wrong next."""
+    nameless = _of_values_without_name(errors, given, names)
+    sides = dict(read)
+    for argument, error in nameless.items():
+        try:
+            sides[argument] = _without_values(argument, given[argument], names[argument])
+        except ValueError as problem:
+            error.add(marked(problem))
+    # What only both sides tell is known if nothing else is wrong with any of them.
+    if errors.keys() <= nameless.keys() & sides.keys():
+        run = next(iter(given))
+        last = list(nameless.values())[-1]
+        last.add(*_problem_of_both(sides[run], sides["references"], names[run]))
+
+
 def _of_values_without_name(
     errors: Mapping[str, InputError], given: Mapping[str, Any], names: Mapping[str, Names]
-) -> list[UnknownFieldError]:
+) -> dict[str, UnknownFieldError]:
     """Return the errors of sides in memory with which nothing is wrong but the name of values.
 
     Those that say what else to do need no other problem beside it.
     """
-    nameless = []
+    nameless = {}
     for argument, error in errors.items():
         is_of_file = error is given[argument]
         if is_of_file or names[argument].has_query_ids:
@@ -263,23 +282,21 @@ def _of_values_without_name(
         if not isinstance(error, UnknownFieldError) or error.ways:
             continue
         if error.roles == [names[argument].value]:
-            nameless.append(error)
+            nameless[argument] = error
     return nameless
 
 
-def _next_problem(
-    given: Mapping[str, Any], names: Mapping[str, Names], read: Mapping[str, Any]
-) -> Iterator[str]:
-    """Yield what else is wrong with both sides, of which some have no name for their values."""
-    run = next(iter(given))
-    unread = [argument for argument in given if argument not in read]
-    sides = dict(read)
+def _without_values(argument: str, side: Any, names: Names) -> Any:
+    """Return a side of which no field is known to hold the values."""
+    with catch_warnings(action="ignore"):
+        return read_side(argument, side, names.without_value())
+
+
+def _problem_of_both(run: Any, qrels: Any, names: Names) -> Iterator[str]:
+    """Yield what is wrong with both sides together, of which some have no values."""
     try:
         with catch_warnings(action="ignore"):
-            for argument in unread:
-                without_value = names[argument].without_value()
-                sides[argument] = read_side(argument, given[argument], without_value)
-            rankings = align(together(Inputs(sides[run], sides["references"]), names[run]))
+            rankings = align(together(Inputs(run, qrels), names))
     except ValueError as error:
         yield marked(error)
         return

@@ -6,7 +6,7 @@ from uuid import UUID
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-from refusals import Made, Row, refused, warned
+from refusals import File, Made, Row, refused, warned
 
 from ndcg import compare, compute, documents, explain, preview, report
 
@@ -362,6 +362,13 @@ OF_TABLES: dict[str, Row] = {
     ),
     "no query": run(pa.table({"doc_id": ["a"], "score": [0.5]})),
     "no score": run(pa.table({"query_id": ["q"], "doc_id": ["a"], "title": ["A"]})),
+    "no relevance and a document twice, beside a file without a document": refused(
+        compute,
+        "predictions",
+        "run.csv",
+        predictions=Made(lambda: File("run.csv", "query_id,found\nq,a b\n")),
+        references=pa.table({"query_id": ["q", "q"], "doc_id": ["a", "a"], "price": [0.5, 0.25]}),
+    ),
     "no score beside a score as a relevance": run(
         pa.table({"user": ["q"], "item": ["a"], "timestamp": [1600000000]}),
         references=pa.table({"user": ["q"], "item": ["a"], "score": [0.5]}),
