@@ -19,14 +19,14 @@ import numpy as np
 
 from ..measure.labels import to_label
 from ..measure.messages import InputError, mark, shown, within
-from .columns import as_number, check_queries_equal, read_flat_column
+from .columns import as_number, check_queries_equal, read_flat_column, rows_as_lists
 from .documents import ById, documents_of_query, has_ids
 from .fields import Names, names_of_side
 from .hashes import Columns
 from .ids import id_kind
 from .no_rankings import refuse_ids
 from .sides import read_by_query, read_side, row_of_table
-from .sources import ARROW, are_lists, in_python, is_sparse
+from .sources import ARROW, are_lists, in_python, is_sparse, plain
 
 Rows = Sequence[Any]  # a list per query
 SCORE_OF_EACH_ROW = "give a score for each row, in a flat array or in a file, one a line"
@@ -76,9 +76,10 @@ def _are_lists_without_ids(side: Any) -> bool:
     return not has_ids(side) and are_lists(side)
 
 
-def _lists(side: Any) -> Rows:
+def _lists(argument: str, side: Any) -> Rows:
     """Return the values of queries as lists, also from an array or a column; None is empty."""
-    return [[] if row is None else in_python(row) for row in in_python(side)]
+    rows = ([] if row is None else plain(argument, row) for row in in_python(side))
+    return rows_as_lists(argument, rows)
 
 
 def _are_integers(rows: Iterable[Iterable[Any]]) -> bool:
@@ -90,7 +91,7 @@ def _are_integers(rows: Iterable[Iterable[Any]]) -> bool:
 
 def _by_ids_beside(argument: str, values: Any, ids: Any, names: Names) -> ById:
     """Return the values of queries by the ids in the same places; the id -1 is no document."""
-    rows, lists = _lists(values), _lists(ids)
+    rows, lists = _lists(argument, values), _lists("document_ids", ids)
     check_queries_equal(len(lists), len(rows), "document_ids", argument)
     queries = {}
     for query, (row, row_ids) in enumerate(zip(rows, lists, strict=True)):
@@ -114,7 +115,7 @@ def _by_ids_beside(argument: str, values: Any, ids: Any, names: Names) -> ById:
 
 def _refuse_ids_as_relevances(ids: Any, qrels: Any) -> None:
     """Raise an error, or warn, for references that are ids, as those of a search without errors."""
-    id_lists, rows = _lists(ids), _lists(qrels)
+    id_lists, rows = _lists("document_ids", ids), _lists("references", qrels)
     lengths = list(map(len, rows))
     if list(map(len, id_lists)) != lengths or not _are_integers([*id_lists, *rows]):
         return
@@ -135,7 +136,7 @@ def _beside_judged_ids(run: Any, qrels: Any, names: Names) -> tuple[Any, Any]:
         return _by_column(run), qrels
     if not are_lists(run):
         return run, qrels
-    rows = _lists(run)
+    rows = _lists("predictions", run)
     if _are_integers(rows):
         return _ranked(run, names), qrels  # as rankers return ids without scores
     if id_kind(type(qrels.first_id)) != "integers":
@@ -150,7 +151,8 @@ def _beside_judged_ids(run: Any, qrels: Any, names: Names) -> tuple[Any, Any]:
 
 def _ranked(run: Any, names: Names) -> ById:
     """Return lists of integers as ids, best first."""
-    ranked = read_by_query("predictions", enumerate(_lists(run)), names, by_position=True)
+    rows = enumerate(_lists("predictions", run))
+    ranked = read_by_query("predictions", rows, names, by_position=True)
     return replace(ranked, form="lists of integers, which are ids beside ids")
 
 
@@ -194,7 +196,7 @@ def _are_columns(run: Any, sparse: Any) -> bool:
     """Return whether predictions are numbers of columns of a sparse matrix, and not its values."""
     if isinstance(run, ARROW) or not _are_lists_without_ids(run):
         return False
-    rows = _lists(run)
+    rows = _lists("predictions", run)
     return _are_integers(rows) and sparse.shape[1] not in map(len, rows)
 
 

@@ -271,14 +271,14 @@ def _from_rows(
         rows = [_one_query(f"{argument}: query {query}", row) for query, row in enumerate(rows)]
     types = {getattr(row, "dtype", np.dtype(object)) for row in rows}
     if any(dtype.kind in TEXTS_AND_OBJECTS for dtype in types):
-        return _from_lists(argument, _lists(argument, rows), ignore_index, labels)
+        return _from_lists(argument, rows_as_lists(argument, rows), ignore_index, labels)
     _refuse_matrices(argument, rows)
     kinds = set(map(type, rows))
     if len(types) == 1 and Widened not in kinds:
         offsets = offsets_of(np.fromiter(map(len, rows), np.int64))
         concatenated = _concatenated if kinds == {np.ndarray} else np.ma.concatenate
         return _of_array(argument, concatenated(rows), offsets, ignore_index)
-    column = _from_lists(argument, _lists(argument, rows), None, labels)
+    column = _from_lists(argument, rows_as_lists(argument, rows), None, labels)
     if ignore_index is None:
         return column
     # Padding is compared in the type of its row, which is not the type of all values.
@@ -310,8 +310,7 @@ def _values_of_lists(argument: str, lists: pa.Array) -> tuple[pa.Array, NDArray[
         raise InputError(f"{problem}; for a row per document give {mark('query_ids')}")
     if lists.null_count:
         query = int(np.flatnonzero(lists.is_null())[0])
-        hint = "give a list, empty if nothing was retrieved or judged"
-        raise InputError(f"query {query} is None; {hint}", argument)
+        raise InputError(f"query {query} is None; {EMPTY_LIST}", argument)
     return lists.flatten(), offsets_of(pc.list_value_length(lists).to_numpy(zero_copy_only=False))
 
 
@@ -337,6 +336,7 @@ def without_decimals(values: "pa.Array | pa.ChunkedArray") -> "pa.Array | pa.Chu
     return floats
 
 
+EMPTY_LIST = "give a list, empty if nothing was retrieved or judged"
 NOT_NESTED = (
     f"for a single query, wrap it in a list, for a row per document give {mark('query_ids')}"
 )
@@ -365,13 +365,15 @@ def _from_lists(
     return read_numbers(argument, rows, offsets, ignore_index=ignore_index, labels=labels)
 
 
-def _lists(argument: str, rows: Sequence[Any]) -> list[Sequence[Any]]:
+def rows_as_lists(argument: str, rows: Iterable[Any]) -> list[Sequence[Any]]:
     """Return the values of queries, in lists or arrays, as lists, with None for masked ones."""
     lists = list(map(in_python, rows))
-    for query, row in enumerate(lists):
-        if not isinstance(row, (list, tuple)):
-            problem = f"must be a list of documents; got {shown(row)}"
-            raise InputError(f"{problem}; {NOT_NESTED}", argument, f"query {query}")
+    are_lists = [isinstance(row, (list, tuple)) for row in lists]
+    if not all(are_lists):
+        query = are_lists.index(False)
+        problem = f"must be a list of documents; got {shown(lists[query])}"
+        hint = EMPTY_LIST if any(are_lists) else NOT_NESTED
+        raise InputError(f"{problem}; {hint}", argument, f"query {query}")
     return lists
 
 

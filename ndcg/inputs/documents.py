@@ -11,14 +11,13 @@ from ..measure.messages import InputError, mark, shown
 from .columns import number
 from .fields import Names
 from .hashes import NO_ROWS, Columns
-from .ids import RowNumbers, id_kind, once, types_of_no_ids
+from .ids import RowNumbers, check_query_ids, id_kind, is_missing, once, types_of_no_ids
 from .sources import in_python
 
 # What an error says about numbers where a list should have ids.
 NUMBERS_IN_LISTS = "if these are scores or relevances, give {document: number} in each query"
 # Of the spans of a trace, only those of its retriever hold documents.
 EACH_QUERY_ONCE = "give each query once, and leave out objects without documents"
-MISSING = ("None", "nan", "<NA>", "NaT")  # missing ids as text, the last two of pandas
 DocumentValues = Mapping[Any, Any]  # the values of a query's documents by their ids
 
 
@@ -127,11 +126,12 @@ def _first_repeated(ids: Sequence[Any]) -> tuple[int, int]:
 
 def ids_of_queries(query_ids: Any, queries: int) -> list[Any]:
     """Return the ids that `query_ids` has for queries in their order, which must differ."""
-    if isinstance(query_ids, (Set, Mapping)):
-        kind = type(query_ids).__name__
-        problem = f"a {kind} has no order of its own; give a list, an id for each query"
-        raise InputError(problem, "query_ids")
-    ids = list(in_python(query_ids))
+    values = in_python(query_ids)
+    if not isinstance(values, Iterable) or isinstance(values, (Set, Mapping)):
+        problem = f"must be in the order of the queries; got {shown(values)}"
+        raise InputError(f"{problem}; give a list, an id for each query", "query_ids")
+    ids = list(values)
+    check_query_ids("query_ids", ids)
     if len(ids) != queries:
         problem = f"must hold one id per query, {queries} in all; got {len(ids)}"
         raise InputError(problem, "query_ids")
@@ -212,7 +212,7 @@ def _check_kinds(ids: Sequence[Any], names: Names) -> None:
 
 def _instead(value: Any, names: Names) -> str:
     """Return what an error says to do about a value in a list that is no id."""
-    if str(value) in MISSING:
+    if is_missing(value):
         return "leave it out"
     if isinstance(value, Real):
         return NUMBERS_IN_LISTS

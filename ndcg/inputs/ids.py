@@ -22,6 +22,7 @@ from .sources import ARROW, in_python
 
 NO_ID = "is neither text nor an integer, as ids must be"
 INTEGERS_OR_TEXT = "give whole numbers as integers, others as text"
+MISSING = ("None", "nan", "NaN", "<NA>", "NaT")  # missing values as text, the last two of pandas
 EMPTY_ID = "the id of a document is empty text; leave it out"
 SURROGATE = re.compile("[\ud800-\udfff]")  # the replacement of a byte that is not UTF-8
 # What a sheet or a pivot table calls a row of totals, as `plain_name` spells it.
@@ -144,11 +145,27 @@ def types_of_no_ids(values: Iterable[Any]) -> set[type]:
     return {kind for kind in set(map(type, values)) if not id_kind(kind)}
 
 
+def is_missing(value: Any) -> bool:
+    """Return whether a value is a missing one, which may be equal to nothing, itself included.
+
+    >>> is_missing(math.nan), is_missing("nan"), is_missing(0)
+    (True, False, False)
+    """
+    return not isinstance(value, str) and str(value) in MISSING
+
+
 def check_query_ids(argument: str, queries: Iterable[Any]) -> None:
     """Raise an error for a query whose id is not one."""
-    for query in queries:
-        if not id_kind(type(query)):
-            raise InputError(f"query {shown(query)} {NO_ID}; {INTEGERS_OR_TEXT}", argument)
+    _refuse_no_ids(argument, "query", queries)
+
+
+def _refuse_no_ids(argument: str, noun: str, ids: Iterable[Any], *places: str) -> None:
+    """Raise an error for the first value that is no id, of a query or a document."""
+    wrong = types_of_no_ids(ids)
+    if wrong:
+        first = next(value for value in ids if type(value) in wrong)
+        problem = f"{noun} {shown(first)} {NO_ID}; {INTEGERS_OR_TEXT}"
+        raise InputError(problem, argument, *places)
 
 
 def check_ids(argument: str, side: Mapping[Any, Any]) -> None:
@@ -162,11 +179,7 @@ def check_ids(argument: str, side: Mapping[Any, Any]) -> None:
     """
     check_query_ids(argument, side)
     for query, documents in side.items():
-        wrong = types_of_no_ids(documents)
-        if wrong:
-            document = next(document for document in documents if type(document) in wrong)
-            problem = f"document {shown(document)} {NO_ID}; {INTEGERS_OR_TEXT}"
-            raise InputError(problem, argument, f"query {shown(query)}")
+        _refuse_no_ids(argument, "document", documents, f"query {shown(query)}")
 
 
 def refuse_empty_ids(argument: str, side: Mapping[Any, Any]) -> None:
@@ -372,14 +385,18 @@ def _arrow_array(argument: str, ids: Any) -> "pa.Array | pa.ChunkedArray":
         problem = f"got {shown(error.object)}, which UTF-8 cannot encode"
         hint = "decode ids in their own encoding, without errors='surrogateescape'"
         raise InputError(f"{must}; {problem}; {hint}") from None
-    except (pa.ArrowException, OverflowError, TypeError, UnicodeError) as error:
-        is_nan = np.array([value != value for value in ids])
-        if is_nan.any():
-            raise _no_id(argument, is_nan) from None
+    except (pa.ArrowException, OverflowError, TypeError, ValueError):
+        is_empty = np.array(list(map(is_missing, ids)))
+        if is_empty.any():
+            raise _no_id(argument, is_empty) from None
         must = f"{mark(argument)} must be all text or all integers of at most 64 bits"
-        examples = _examples(ids, type)
-        given = in_short(error) if len(examples) == 1 else " and ".join(examples[:2])
+        given = " and ".join(_examples(ids, _type_and_width)[:2])
         raise InputError(f"{must}; got {given}; give all as text") from None
+
+
+def _type_and_width(value: Any) -> tuple[type, bool]:
+    """Return what ids of a column share: their type, and of integers whether int64 holds them."""
+    return type(value), not isinstance(value, int) or value.bit_length() < 64
 
 
 def _refuse_mixed(argument: str, ids: Sequence[Any]) -> None:

@@ -16,6 +16,7 @@ from .columns import check_queries_equal
 from .documents import ById, has_ids, ids_of_queries
 from .fields import Names
 from .hashes import Columns
+from .ids import read_ids
 
 # an id in brackets, among ids after each of which "\0" stands
 IN_BRACKETS = re.compile(r"\0(\s*[\[({][^\0]*[\])}]\s*)(?=\0)")
@@ -62,7 +63,9 @@ def _named(side: ById | Columns, query_ids: Any) -> ById | Columns:
         queries = dict(zip(ids, side.queries.values(), strict=True))
         return replace(side, queries=queries, by_position=False, fields=fields)
     columns: Columns = _with_integers(side)
-    return columns._replace(query_ids=pa.array(ids), positions=None, fields=fields)
+    return columns._replace(
+        query_ids=read_ids("query_ids", ids).distinct, positions=None, fields=fields
+    )
 
 
 def _with_integers(side: Any) -> Any:

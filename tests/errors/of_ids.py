@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 from refusals import File, Made, Row, refused
 
@@ -75,14 +76,26 @@ COLUMNS: dict[str, Row] = {
     "categories of floats": query_ids(pa.array([1.5, 1.5, 2.0]).dictionary_encode()),
     "nan in pandas": query_ids(pandas([1.0, None, 2.0])),
     "nan among text": query_ids(["q", math.nan, "q"]),
+    "NA among text": query_ids(["q", pd.NA, "q"]),
+    "no time": query_ids([pd.NaT] * 3),
+    "NA among the documents of records": refused(
+        compute,
+        "predictions",
+        "the column 'doc_id'",
+        predictions=[
+            {"query_id": "q", "doc_id": "a", "score": 0.5},
+            {"query_id": "q", "doc_id": pd.NA, "score": 0.25},
+        ],
+        references=QRELS,
+    ),
     "integers and text": query_ids([1, "a", 2]),
     "integers and text in pandas": query_ids(pandas([1, "a", 2], dtype=object)),
     "bytes and text": query_ids([b"1", "1", "2"]),
     "lists": query_ids([["a", "a", "b"]]),
     "a matrix": query_ids(np.array([[1, 1, 2]])),
     "a number": query_ids(5),
-    "an integer beyond 64 bits": query_ids([2**70, 1, 1]).quoting("got "),
-    "tuples": query_ids([("a", 1), ("a", 1), ("b", 1)]).quoting("got "),
+    "an integer beyond 64 bits": query_ids([2**70, 1, 1]),
+    "tuples": query_ids([("a", 1), ("a", 1), ("b", 1)]),
     "UUIDs": query_ids([uuid.UUID(int=at) for at in range(3)]),
     "UUIDs of Arrow": query_ids(pa.array([bytes([at]) * 16 for at in range(3)], pa.uuid())),
     "decimals": query_ids([Decimal(1), Decimal(2), Decimal(3)]),
@@ -105,6 +118,8 @@ COLUMNS: dict[str, Row] = {
         references={"q": {1: 1}},
         query_ids={"q", "p"},
     ),
+    "a number for lists": refused(compute, "query_ids", **LISTS, query_ids=5),
+    "lists for lists": refused(compute, "query_ids", **LISTS, query_ids=[["q"]]),
     "too few for lists": refused(
         compute,
         "query_ids",
@@ -192,6 +207,17 @@ SIDES: dict[str, Row] = {
     ),
     "a mapping beside a list without queries": refused(
         compute, "references", predictions={"q": {"a": 1.0}}, references=[{"a"}, {"b"}]
+    ),
+    "nan as a list beside sets": refused(
+        compute, "predictions", "query 0", predictions=[math.nan, ["a"]], references=[{"a"}, {"b"}]
+    ),
+    "nan as a list of ids": refused(
+        compute,
+        "document_ids",
+        "query 1",
+        predictions=[[0.5], [0.25]],
+        references=[[1], [0]],
+        document_ids=[["a"], math.nan],
     ),
     "lists of integers beside sets of text": refused(
         compute, "predictions", "query 0", predictions=[[3, 1]], references=[{"a"}]
