@@ -11,7 +11,7 @@ from ..measure.messages import InputError, mark, shown
 from .columns import number
 from .fields import Names
 from .hashes import NO_ROWS, Columns
-from .ids import RowNumbers, check_query_ids, id_kind, is_missing, once, types_of_no_ids
+from .ids import RowNumbers, check_query_ids, id_kind, is_missing, once, refuse_batches, types_of_no_ids
 from .sources import in_python
 
 # What an error says about numbers where a list should have ids.
@@ -135,6 +135,7 @@ def ids_of_queries(query_ids: Any, queries: int) -> list[Any]:
     if len(ids) != queries:
         problem = f"must hold one id per query, {queries} in all; got {len(ids)}"
         raise InputError(problem, "query_ids")
+    refuse_batches("query_ids", ids)
     return list(rows_by_query("query_ids", ids, ids))
 
 

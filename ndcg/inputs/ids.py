@@ -23,6 +23,9 @@ from .sources import ARROW, in_python
 NO_ID = "is neither text nor an integer, as ids must be"
 INTEGERS_OR_TEXT = "give whole numbers as integers, others as text"
 MISSING = ("None", "nan", "NaN", "<NA>", "NaT")  # missing values as text, the last two of pandas
+JOINED_BATCHES = (
+    'give each column as one array, np.concatenate([batch["..."] for batch in batches])'
+)
 EMPTY_ID = "the id of a document is empty text; leave it out"
 SURROGATE = re.compile("[\ud800-\udfff]")  # the replacement of a byte that is not UTF-8
 # What a sheet or a pivot table calls a row of totals, as `plain_name` spells it.
@@ -356,10 +359,19 @@ def _arrow_column(argument: str, ids: Any) -> "pa.Array | pa.ChunkedArray":
         raise InputError(
             f"{mark(argument)} must be integers or strings, one per row; got {shown(ids)}"
         )
+    refuse_batches(argument, ids)
     column = _arrow_array(argument, ids)
     if id_kind(column.type) in ("bytes", "dates", "times"):
         _refuse_mixed(argument, ids)  # in Arrow's common type, different ids may be equal
     return column
+
+
+def refuse_batches(argument: str, ids: Any) -> None:
+    """Raise an error for arrays or lists of ids in place of ids."""
+    first = next(iter(ids), None)
+    if isinstance(first, list) or getattr(first, "shape", None):
+        problem = "must be one id; got a list of them, as batches have"
+        raise InputError(problem, argument, "row 0", hint=JOINED_BATCHES)
 
 
 def _readable(argument: str, ids: NDArray[Any]) -> NDArray[Any]:

@@ -24,8 +24,9 @@ from ..inputs.fields import (
 )
 from ..inputs.frame import Frame, frame_of_data, named_columns
 from ..inputs.hashes import Columns, hashes_of, repeated_row
-from ..inputs.ids import NoIdError, encode_ids, id_column
+from ..inputs.ids import JOINED_BATCHES, NoIdError, encode_ids, id_column
 from ..inputs.no_rankings import comparable, ranks_by_query, several_first_ranks, share_first_ranks
+from ..inputs.objects import fields_of, first_in
 from ..inputs.reading import Inputs
 from ..inputs.slices import Slices, crossed, read_slices
 from ..inputs.sources import is_database_query, listed, settled, values_by_query
@@ -80,6 +81,8 @@ def _columns_of_data(data: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
         columns["by"] = crossed([columns.pop(name) for name in slices])
     query_ids = columns["query_ids"]
     if query_ids is None:
+        if isinstance(data, list):
+            _refuse_batches(data, next(iter(columns.values())))
         return columns
     for name, values_of_queries in _BY_QUERY.items():
         # A name was replaced by a column, which has a value in every row.
@@ -94,6 +97,27 @@ def _columns_of_data(data: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
         _warn_of_several_first_ranks(frame, columns, arguments)
     _refuse_empty_rows(columns)
     return columns
+
+
+def _refuse_batches(data: Any, scores: Any) -> None:
+    """Raise an error for records with the rows of several queries each, which no `query_ids` names.
+
+    The record of a query may have its id in each row.
+    """
+    records = list(map(fields_of, data))
+    first_scores = first_in(scores)
+
+    def holds_batches(name: str) -> bool:
+        with suppress(ValueError, TypeError, KeyError):  # of what is no array of ids
+            has_ids_of_rows = np.shape(records[0][name]) == np.shape(first_scores)
+            most_ids = max(len(np.unique(record[name])) for record in records)
+            return has_ids_of_rows and most_ids > 1
+        return False
+
+    for name in filter(holds_batches, spelled(records[0], QUERY[0])):
+        problem = f"a record has several queries in {shown(name)}, as a batch does"
+        hint = f"give {mark('query_ids')}, and {JOINED_BATCHES}"
+        raise InputError(problem, "data", hint=hint)
 
 
 def _warn_of_several_first_ranks(

@@ -36,9 +36,9 @@ def pandas(values: list[Any], **how: Any) -> Made:
     return Made(make)
 
 
-def query_ids(values: Any) -> Row:
+def query_ids(values: Any, *places: str) -> Row:
     """The row of query_ids that are refused."""
-    return refused(compute, "query_ids", **FLAT | {"query_ids": values})
+    return refused(compute, "query_ids", *places, **FLAT | {"query_ids": values})
 
 
 def key(value: Any) -> Row:
@@ -91,7 +91,7 @@ COLUMNS: dict[str, Row] = {
     "integers and text": query_ids([1, "a", 2]),
     "integers and text in pandas": query_ids(pandas([1, "a", 2], dtype=object)),
     "bytes and text": query_ids([b"1", "1", "2"]),
-    "lists": query_ids([["a", "a", "b"]]),
+    "lists": query_ids([["a", "a", "b"]], "row 0"),
     "a matrix": query_ids(np.array([[1, 1, 2]])),
     "a number": query_ids(5),
     "an integer beyond 64 bits": query_ids([2**70, 1, 1]),

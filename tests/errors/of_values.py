@@ -486,6 +486,32 @@ FLAT_COLUMNS: dict[str, Row] = {
         predictions=Made(lambda: series([["a"], ["b"]])),
         references=Made(lambda: series([["a"], ["b"]])[::-1]),
     ),
+    "batches of rows": refused(
+        compute,
+        "query_ids",
+        "row 0",
+        predictions=[np.array([0.5, 0.25]), np.array([0.5])],
+        references=[np.array([1, 0]), np.array([1])],
+        query_ids=[np.array([7, 7]), np.array([8])],
+    ),
+    "batches of ids beside lists": refused(
+        compute,
+        "query_ids",
+        "row 0",
+        predictions=[[0.5, 0.25], [0.5, 0.25]],
+        references=[[1, 0], [1, 0]],
+        query_ids=[[7, 7], [8, 8]],
+    ),
+    "records of batches without query_ids": refused(
+        compute,
+        "data",
+        data=[
+            {"qid": [7, 7], "s": [0.5, 0.25], "r": [1, 0]},
+            {"qid": [7, 8], "s": [0.5, 0.25], "r": [1, 0]},
+        ],
+        predictions="s",
+        references="r",
+    ),
     "two queries of a database": refused(
         compute,
         "references",
