@@ -102,8 +102,7 @@ def _by_ids_beside(argument: str, values: Any, ids: Any, names: Names) -> ById:
             if argument == "references":
                 hint += ", or, if these are the ids of relevant documents, sets"
             raise InputError(f"{problem}; {hint}", "document_ids", place)
-        # FAISS fills up its lists of ids with -1.
-        places = [index for index, document in enumerate(row_ids) if document != -1]
+        places = _places_of_ids(row_ids)
         documents = [row_ids[index] for index in places]
         numbers = [as_number(row[index]) for index in places]
         try:
@@ -111,6 +110,14 @@ def _by_ids_beside(argument: str, values: Any, ids: Any, names: Names) -> ById:
         except InputError as error:
             raise within(error, "document_ids", place) from None
     return ById(queries, by_position=True, form="lists of numbers with ids in document_ids")
+
+
+def _places_of_ids(row: Sequence[Any]) -> Sequence[int]:
+    """Return the places that have ids: FAISS fills up its lists with -1."""
+    try:
+        return [index for index, document in enumerate(row) if document != -1]
+    except (TypeError, ValueError):  # of what is neither equal nor another, and is refused as an id
+        return range(len(row))
 
 
 def _refuse_ids_as_relevances(ids: Any, qrels: Any) -> None:

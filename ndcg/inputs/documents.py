@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from itertools import chain, islice
 from numbers import Real
+from types import NoneType
 from typing import Any
 from uuid import UUID
 
@@ -131,11 +132,11 @@ def ids_of_queries(query_ids: Any, queries: int) -> list[Any]:
         problem = f"must be in the order of the queries; got {shown(values)}"
         raise InputError(f"{problem}; give a list, an id for each query", "query_ids")
     ids = list(values)
+    refuse_batches("query_ids", ids)
     check_query_ids("query_ids", ids)
     if len(ids) != queries:
         problem = f"must hold one id per query, {queries} in all; got {len(ids)}"
         raise InputError(problem, "query_ids")
-    refuse_batches("query_ids", ids)
     return list(rows_by_query("query_ids", ids, ids))
 
 
@@ -192,7 +193,7 @@ def values_by_order(count: int, names: Names) -> Sequence[int]:
 
 def refuse_no_score(ids: Sequence[Any], numbers: Sequence[Any], names: Names) -> None:
     """Raise an error for documents of a list of which some have a score and others have none."""
-    position = numbers.index(None)
+    position = list(map(type, numbers)).index(NoneType)
     problem = f"document {shown(ids[position])} has no score"
     raise InputError(f"{problem}; {give_values(names)}", position=position)
 

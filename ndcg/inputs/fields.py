@@ -144,7 +144,7 @@ def refuse_repeated_names(names: Iterable[Any]) -> None:
     """Raise an error for two columns of one name."""
     for name, count in Counter(names).items():
         said, hint = shown(name), "give each a name of its own"
-        if name == "":  # as in a sheet
+        if str(name) == "":  # as in a sheet
             said = "without a name"
             hint = "delete those that are empty, and a title above the names"
         if count > 1:
@@ -204,6 +204,12 @@ def column_of_ranks(
     if "score" in chosen:
         ranks = spelled(fields_without_role(ranks, chosen), ["rank"])
     return {"rank": ranks[0]} if names.kind == "run" and len(ranks) == 1 else {}
+
+
+def fields_read(side: Any) -> Mapping[str, Any]:
+    """Return the fields that a side was read from, by their roles; nothing of one without them."""
+    fields = getattr(side, "fields", {})
+    return fields if isinstance(fields, Mapping) else {}  # a UUID has others
 
 
 def fields_without_role(fields: Iterable[Any], chosen: Mapping[str, Any]) -> tuple[str, ...]:
@@ -861,7 +867,7 @@ def one_error(
     If the sides `are_one`, such as a log, the query has one name and the documents have two. Other
     sides may have been `read`.
     """
-    relevance = getattr(read.get("references"), "fields", {}).get("relevance")
+    relevance = fields_read(read.get("references")).get("relevance")
     unknown: dict[str, UnknownFieldError] = {}
     for argument, error in errors.items():
         if isinstance(error, UnknownFieldError):
@@ -885,7 +891,7 @@ def one_error(
 def _on_other_sides(error: UnknownFieldError, read: Mapping[str, Any]) -> Iterator[str]:
     """Yield which fields with unclear roles have this role on other sides."""
     for argument, side in read.items():
-        for role, field in getattr(side, "fields", {}).items():
+        for role, field in fields_read(side).items():
             if role in error.roles and field in error.examples:
                 yield f"the {role} of the {mark(argument)} is {shown(field)}"
 
@@ -935,7 +941,7 @@ def refuse_unused_fields(
 
 def _has_field(side: Any, role: str, name: Any) -> bool:
     """Return whether a side was read from a field of this name or path."""
-    path = str(getattr(side, "fields", {}).get(role, ""))
+    path = str(fields_read(side).get(role, ""))
     last = path.rpartition(".")[2]
     field = Field((last,), name=plain_name(last))
     return len(_called(name, Fields({path: field}))) > 0
@@ -943,7 +949,7 @@ def _has_field(side: Any, role: str, name: Any) -> bool:
 
 def _what_is_read(sides: Sequence[Any]) -> str:
     """Return what sides that lack a field were read from, as an error says it."""
-    fields = [getattr(side, "fields", {}).values() for side in sides]
+    fields = [fields_read(side).values() for side in sides]
     read = dict.fromkeys(chain.from_iterable(fields))
     if read:
         return f"what is read are {brief(map(shown, read), ', ')}"

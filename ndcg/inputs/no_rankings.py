@@ -1,10 +1,9 @@
 """Refuse what looks like rankings and is something else: rows of a table, ids, ranks as scores."""
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from numbers import Real
-from operator import itemgetter
+from operator import itemgetter, ne
 from typing import Any
 
 import numpy as np
@@ -235,7 +234,7 @@ def _share_first_rank(rows: Sequence[tuple[Any, Any]]) -> bool:
 def comparable(values: Sequence[Any]) -> Sequence[Any]:
     """Return values if all are numbers, which have an order; none if one is not, or is nan."""
     are_numbers = all(issubclass(kind, Real) for kind in set(map(type, values)))
-    return () if not are_numbers or any(map(math.isnan, values)) else values
+    return () if not are_numbers or any(map(ne, values, values)) else values
 
 
 def _beside_ranks(scores: Sequence[Any], ranks: Sequence[Any], names: Names, documents: str) -> str:

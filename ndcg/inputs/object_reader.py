@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from functools import partial
+from types import NoneType
 from typing import Any
 
 from ..measure.messages import InputError, in_place, mark, shown, within
@@ -58,7 +59,7 @@ class ListReader:
         if self.names.kind == "run":
             self._hold_against_order(query, numbers, ranks)
         try:
-            if self.names.kind == "run" and None in numbers:
+            if self.names.kind == "run" and NoneType in map(type, numbers):
                 refuse_no_score(list(ids), numbers, self.names)
             return documents_of_query(ids, numbers, self.names, self.once)
         except InputError as error:

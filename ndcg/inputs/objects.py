@@ -22,6 +22,7 @@ import numpy as np
 
 from ..measure.messages import InputError, shown
 from .fields import Field, Fields, Keys, plain_name
+from .sources import as_python
 
 DEEPEST = 7  # objects within objects
 DEEPEST_IN_CLIENTS = 4  # within an object of a client, which may refer to one another
@@ -115,16 +116,23 @@ def _attributes_of_class(value: Any) -> dict[str, Any]:
 def without_arrays(objects: Sequence[Any]) -> Sequence[Any]:
     """Return objects in which arrays and tensors are lists; the same if the first has none.
 
-    >>> without_arrays([{"id": "q", "hits": np.array(["a", "b"])}])
-    [{'id': 'q', 'hits': ['a', 'b']}]
+    The first one without an empty list tells, since arrays may be those that are not empty.
+
+    >>> without_arrays([{"id": "q", "hits": []}, {"id": "r", "hits": np.array(["a", "b"])}])
+    [{'id': 'q', 'hits': []}, {'id': 'r', 'hits': ['a', 'b']}]
     """
-    if not _has_arrays(_first(objects), DEEPEST_IN_CLIENTS):
+    telling = filterfalse(_has_empty_list, objects[:LOOKED_AT])
+    if not _has_arrays(_first(chain(telling, objects)), DEEPEST_IN_CLIENTS):
         return objects
     return [_with_lists(value, DEEPEST_IN_CLIENTS) for value in objects]
 
 
+def _has_empty_list(value: Any) -> bool:
+    return not all(filter(is_list, fields_of(value).values()))
+
+
 def _is_array(value: Any) -> bool:
-    return hasattr(value, "tolist") and not isinstance(value, np.generic)
+    return _has_any(value, ("tolist", "__array__")) and not isinstance(value, np.generic)
 
 
 def _has_arrays(value: Any, depth: int) -> bool:
@@ -140,7 +148,7 @@ def _has_arrays(value: Any, depth: int) -> bool:
 def _with_lists(value: Any, depth: int) -> Any:
     """Return a value with lists in place of arrays, in objects that are at most so deep."""
     if _is_array(value):
-        value = value.tolist()
+        value = as_python(value)
     if is_list(value):
         return [_with_lists(item, depth) for item in value]
     if depth > 0 and is_object(value):
@@ -197,7 +205,7 @@ def _add_fields(
         path = (*keys, name)
         inner, are_in_lists = _objects_in(values)
         within = (*lists, len(path)) if are_in_lists else lists
-        example = next(filterfalse(_is_empty, values), values[0])
+        example = next(filterfalse(is_empty, values), values[0])
         has_fields = any(map(fields_of, inner))
         holder = _holder(example, within)
         field = Field(path, example, within, has_fields, holder, plain_name(name))
@@ -217,7 +225,8 @@ def _holder(example: Any, lists: Sequence[int]) -> str:
     return "mapping" if isinstance(example, Mapping) else ""
 
 
-def _is_empty(value: Any) -> bool:
+def is_empty(value: Any) -> bool:
+    """Return whether a value holds nothing: it is None, or a list or a mapping without any."""
     return isinstance(value, (NoneType, list, tuple, dict)) and not value
 
 

@@ -41,6 +41,7 @@ from .fields import (
     PLAIN_RELEVANCES,
     Names,
     UnknownFieldError,
+    fields_read,
     fields_to_write,
     names_of_side,
     one_error,
@@ -374,7 +375,7 @@ def _is_list_of_run(path: Any) -> bool:
 
 def _field_of(side: Any, role: str) -> Any:
     """Return the field from which a role was read; None for sides without fields."""
-    return getattr(side, "fields", {}).get(role)
+    return fields_read(side).get(role)
 
 
 # Both sides together

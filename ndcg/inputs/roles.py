@@ -36,7 +36,16 @@ from .fields import (
     refuse_repeated_names,
 )
 from .ids import id_kind
-from .objects import fields_of, first_in, is_list, is_nested, is_object, to_list, values_at
+from .objects import (
+    fields_of,
+    first_in,
+    is_empty,
+    is_list,
+    is_nested,
+    is_object,
+    to_list,
+    values_at,
+)
 
 NAMES_OF_LISTS = plain_names(*chain(*LISTS_OF_IDS.values()))
 NAMES_OF_IDS = NAMES_OF_LISTS | plain_names(*DOCUMENT_OF_HITS)
@@ -484,7 +493,9 @@ def _fits(field: Field, objects: Sequence[Any], ids: Sequence[Any], names: Names
     """
     fits = all if _holds_text(field.example) else any
     rows = zip(ids, values_at(objects, field.keys), strict=True)
-    return fits(_could_be_values(values, row, names) for row, values in rows if row and values)
+    # Arrays, and the missing value of pandas, are neither true nor false.
+    filled = [row for row in rows if not any(map(is_empty, row))]
+    return fits(_could_be_values(values, ids_of_row, names) for ids_of_row, values in filled)
 
 
 def _holds_text(values: Any) -> bool:

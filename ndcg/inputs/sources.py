@@ -253,6 +253,14 @@ def in_python(values: Any) -> Any:
     return values
 
 
+def as_python(value: Any) -> Any:
+    """Return a value, or an array in a cell, as Python's, if its library can convert it."""
+    for method in ("as_py", "to_list", "tolist"):
+        if hasattr(value, method):
+            return getattr(value, method)()
+    return value
+
+
 def plain_in_order(argument: str, values: Any) -> Any:
     """Convert values, one per query in the order of the queries, as ``plain`` does.
 

@@ -29,7 +29,7 @@ from .ids import id_column, names_of_totals, once, read_ids, without_totals
 from .no_rankings import beside_ranks
 from .objects import is_nested
 from .roles import columns_of_table
-from .sources import ARROW, ROWS_LOOKED_AT, in_python, library_of, plain, settled
+from .sources import ARROW, ROWS_LOOKED_AT, as_python, in_python, library_of, plain, settled
 
 HASHED = 1 << 17  # rows whose ids a thread hashes at a time
 UNSPLIT = re.compile("[;|\t]")  # between the names in a header that was read as one
@@ -64,7 +64,7 @@ def is_dict_of_columns(side: Mapping[Any, Any], names: Names) -> bool:
 
 
 def _is_column(value: Any) -> bool:
-    return isinstance(value, (list, *ARROW)) or hasattr(value, "__array__")
+    return isinstance(value, (list, *ARROW)) or getattr(value, "shape", ()) != ()
 
 
 def examples_of(frame: Frame) -> dict[Any, Any]:
@@ -131,14 +131,6 @@ def heads_of(columns: Mapping[str, Any]) -> dict[str, list[Any]]:
     heads = {role: list(in_python(column[:ROWS_LOOKED_AT])) for role, column in columns.items()}
     numbers = {role: list(map(as_number, cells)) for role, cells in heads.items()}
     return numbers | {"query": heads["query"]}
-
-
-def as_python(cell: Any) -> Any:
-    """Return the value of a cell as Python's, if its library can convert it."""
-    for method in ("as_py", "to_list", "tolist"):
-        if hasattr(cell, method):
-            return getattr(cell, method)()
-    return cell
 
 
 def holds_lists(cells: Any) -> bool:

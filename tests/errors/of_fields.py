@@ -53,6 +53,8 @@ class NoFields:
 
 
 OF_OBJECTS: dict[str, Row] = {
+    "a UUID": run(UUID(int=3)),
+    "NA as the query": run([{"qid": pd.NA, "ids": ["a"], "scores": [0.5]}], "position 0"),
     "hits without fields": run({"q": [NoFields(), NoFields()]}),
     "a log of its own names": run(LOG),
     "a passage as a relevance": qrels(
@@ -373,6 +375,8 @@ OF_TABLES: dict[str, Row] = {
         pa.table({"user": ["q"], "item": ["a"], "timestamp": [1600000000]}),
         references=pa.table({"user": ["q"], "item": ["a"], "score": [0.5]}),
     ),
+    "NA as the name of a column": run({"query_id": ["q"], pd.NA: ["a"], "score": [0.5]}),
+    "an id as a column": run({"query_id": ["q"], "doc_id": np.str_("a"), "score": [0.5]}),
     "a column twice": run(
         pa.table([["q"], ["a"], ["b"], [0.5]], ["query_id", "doc_id", "doc_id", "score"])
     ),
@@ -508,6 +512,7 @@ OF_NAMES: dict[str, Row] = {
         references=[{"query_id": "q", "passage": "a", "grade": 1}],
         fields={"document": "paper"},
     ),
+    "beside a UUID": fields({"document": "paper"}, references=UUID(int=3)),
     "query_ids beside mappings": refused(compute, "query_ids", **BY_ID, query_ids="case"),
     "query_ids that are not there": refused(
         compute, "query_ids", **BY_ID | {"predictions": TABLE}, query_ids="usre"

@@ -211,6 +211,14 @@ SIDES: dict[str, Row] = {
     "nan as a list beside sets": refused(
         compute, "predictions", "query 0", predictions=[math.nan, ["a"]], references=[{"a"}, {"b"}]
     ),
+    "NA in a list of ids": refused(
+        compute,
+        "document_ids",
+        "query 0, position 1",
+        predictions=[[0.5, 0.25]],
+        references=[[1, 0]],
+        document_ids=[["a", pd.NA]],
+    ),
     "nan as a list of ids": refused(
         compute,
         "document_ids",

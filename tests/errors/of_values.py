@@ -540,6 +540,18 @@ BY_ID_OF_DOCUMENTS: dict[str, Row] = {
         **BY_ID | {"predictions": {"q": {"b": "high"}}},
     ),
     "a list": refused(compute, "predictions", **BY_ID | {"predictions": {"q": {"b": [1]}}}),
+    "an array of a hit": refused(
+        compute,
+        "predictions",
+        "query 'q', document 'a'",
+        **BY_ID | {"predictions": {"q": [{"id": "a", "score": TOP[0]}, {"id": "b", "score": 0.5}]}},
+    ),
+    "an integer beyond floats in a pair": refused(
+        compute,
+        "predictions",
+        "query 'q', document 'a'",
+        **BY_ID | {"predictions": {"q": [("a", 10**400), ("b", 1.0)]}},
+    ),
     "complex numbers": refused(
         compute,
         "predictions",

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from conftest import METRIC
 from refusals import refusal, warning
@@ -885,11 +887,20 @@ def test_an_empty_list_is_nothing_retrieved(tmp_path: Path, source: str) -> None
     assert score(run, {"q": {"z": 1}, "r": {"b": 1}}) == pytest.approx(0.5)
 
 
-def test_arrays_in_records_are_lists() -> None:
-    log = [{"case": "q", "ids": np.array(["b", "a"])}]
+@pytest.mark.parametrize("array", [np.array, pd.Series, pl.Series, pa.array])
+def test_arrays_in_records_are_lists(array: Callable[[list[Any]], Any]) -> None:
+    log = [{"case": "q", "ids": array(["b", "a"])}]
     assert score(log, {"q": {"a": 1}}, fields={"query": "case"}) == pytest.approx(SECOND)
-    output = {"ids": np.array(["a", "b"]), "scores": np.array([0.9, 0.2])}
+    output = {"ids": array(["a", "b"]), "scores": array([0.9, 0.2])}
     run = [{"query_id": "q", "output": output}]
+    assert score(run, {"q": {"b": 1}}) == pytest.approx(SECOND)
+    scored = [{"query_id": "q", "ids": ["a", "b"], "scores": array([0.9, 0.2])}]
+    assert score(scored, {"q": {"b": 1}}) == pytest.approx(SECOND)
+
+
+def test_arrays_in_records_may_follow_empty_lists() -> None:
+    nothing = {"query_id": "p", "ids": [], "scores": []}
+    run = [nothing, {"query_id": "q", "ids": np.array(["a", "b"]), "scores": np.array([0.9, 0.2])}]
     assert score(run, {"q": {"b": 1}}) == pytest.approx(SECOND)
 
 
