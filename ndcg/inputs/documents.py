@@ -12,7 +12,15 @@ from ..measure.messages import InputError, mark, shown
 from .columns import number
 from .fields import Names
 from .hashes import NO_ROWS, Columns
-from .ids import RowNumbers, check_query_ids, id_kind, is_missing, once, refuse_batches, types_of_no_ids
+from .ids import (
+    RowNumbers,
+    check_query_ids,
+    id_kind,
+    is_missing,
+    once,
+    refuse_batches,
+    types_of_no_ids,
+)
 from .sources import in_python
 
 # What an error says about numbers where a list should have ids.
