@@ -119,7 +119,7 @@ COLUMNS: dict[str, Row] = {
         query_ids={"q", "p"},
     ),
     "a number for lists": refused(compute, "query_ids", **LISTS, query_ids=5),
-    "lists for lists": refused(compute, "query_ids", **LISTS, query_ids=[["q"]]),
+    "lists for lists": refused(compute, "query_ids", "row 0", **LISTS, query_ids=[["q"]]),
     "too few for lists": refused(
         compute,
         "query_ids",
