@@ -93,9 +93,8 @@ def fields_of(value: Any) -> Mapping[Any, Any]:
     if hasattr(value, "asDict"):  # of Spark
         return dict(value.asDict())
     for names in NAMES_OF_FIELDS:
-        names_of_class = getattr(type(value), names, None)  # objects may have such a name too
-        if names_of_class is not None:
-            return {name: getattr(value, name, None) for name in names_of_class}
+        if hasattr(type(value), names):  # an object may have such a name for something of its own
+            return {name: getattr(value, name, None) for name in getattr(value, names)}
     if hasattr(value, "keys"):
         with suppress(TypeError, LookupError):  # of a container with keys of its own
             return dict(value)

@@ -1005,7 +1005,15 @@ class Fielded:
         self._fields, self.docid, self.score = ("title",), docid, score
 
 
-@pytest.mark.parametrize("hit", [Slotted, Private, Fielded])
+class Row(Private):
+    """A row of a database, whose class computes the names of its columns."""
+
+    @property
+    def _fields(self) -> tuple[str, ...]:
+        return ("_docid", "_score")
+
+
+@pytest.mark.parametrize("hit", [Slotted, Private, Fielded, Row])
 def test_hits_have_the_attributes_of_their_class(hit: Any) -> None:
     ranked = [hit("a", 0.4), hit("b", 0.9)]
     with warning("predictions", "query 'q'"):  # about the order of the hits
