@@ -190,8 +190,8 @@ def _doubt_about_equal_relevances(rankings: Rankings) -> str:
     if not rankings.are_equally_relevant():
         return ""
     problem = "all documents of each query are equally relevant, so that any order is ideal"
-    if rankings.place is None:
-        return f"{problem}; give the documents that are not relevant too"
+    if not _count_from_zero(rankings):
+        return f"{problem}; give the documents that are not relevant too, with their scores"
     grades = "{query: dict(enumerate(grades))}"
     return f"{problem}; if the references are grades and not ids, give {grades}"
 

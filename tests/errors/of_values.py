@@ -927,6 +927,12 @@ WARNINGS: dict[str, Row] = {
         predictions=[[0.3, 0.9], [0.9, 0.2]] * 5,
         references=[[1, 1], [2, 2]] * 5,
     ).when_scored(),
+    "sparse scores of the relevant documents alone": warned(
+        compute,
+        "predictions",
+        predictions=sp.csr_array([[0, 0.3, 0, 0.9], [0.9, 0, 0.2, 0.1]] * 5),
+        references=sp.csr_array([[0, 1, 0, 1], [2, 0, 2, 2]] * 5),
+    ).when_scored(),
     "several first ranks": warned(
         compute,
         "predictions",
