@@ -39,10 +39,8 @@ THOUSANDS = re.compile(r"[1-9][0-9]{0,2}\.[0-9]{3}")
 HUNDREDS = re.compile("[1-9][0-9]{2}")
 LINE_OF_EXCEL = re.compile("sep=.")  # which says how its cells are separated
 NAMED_TABLE = re.compile(r"\.[ct]sv(\.|$)")
-RATINGS = (
-    "give ratings as CSV or TSV with a first line that names the columns, such as "
-    "user_id,item_id,rating"
-)
+RATINGS = "give ratings as CSV or TSV with a first line that names the columns, such as "
+RATING_COLUMNS = ("user_id", "item_id", "rating")
 
 
 class Layout(NamedTuple):
@@ -444,7 +442,8 @@ def _refuse_no_qrels(rows: Sequence[Sequence[bytes]]) -> None:
     line = shown_cell(b" ".join(rows[0]))
     if all(TIME.fullmatch(row[-1]) for row in rows):
         problem = f"the line {line} ends in a time where qrels have the relevance"
-        raise ValueError(f"{problem}; {RATINGS}")
+        columns = [*RATING_COLUMNS[: len(rows[0]) - 1], "timestamp"]
+        raise ValueError(f"{problem}; {RATINGS}{','.join(columns)}")
     counts = Counter[bytes]()
     for row in rows:
         counts[row[0]] += 1

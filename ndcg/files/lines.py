@@ -296,7 +296,7 @@ def _other_columns(text: str, columns: int, layout: Layout) -> str:
         return NOT_UTF_8
     problem = f"{columns_text(columns)}; {layout.words}"
     if "::" in text:  # as MovieLens separates ratings
-        return f"{problem}; {RATINGS}"
+        return f"{problem}; {RATINGS}user_id,item_id,rating,timestamp"
     if layout in OTHER_SIDE.get(columns, ()):
         return problem + mark("swapped", said="are both sides swapped?", before="; ")
     return problem
