@@ -260,7 +260,8 @@ def _add_next_problems(
         try:
             sides[argument] = _without_values(argument, given[argument], names[argument])
         except ValueError as problem:
-            error.add(marked(problem))
+            if not any(way in marked(problem) for way in error.ways):  # it says no more
+                error.add(marked(problem))
     # What only both sides tell is known if nothing else is wrong with any of them.
     if errors.keys() <= nameless.keys() & sides.keys():
         run = next(iter(given))
@@ -271,18 +272,13 @@ def _add_next_problems(
 def _of_values_without_name(
     errors: Mapping[str, InputError], given: Mapping[str, Any], names: Mapping[str, Names]
 ) -> dict[str, UnknownFieldError]:
-    """Return the errors of sides in memory with which nothing is wrong but the name of values.
-
-    Those that say what else to do need no other problem beside it.
-    """
+    """Return the errors of sides in memory with which nothing is wrong but the name of values."""
     nameless = {}
     for argument, error in errors.items():
         is_of_file = error is given[argument]
         if is_of_file or names[argument].has_query_ids:
             continue
-        if not isinstance(error, UnknownFieldError) or error.ways:
-            continue
-        if error.roles == [names[argument].value]:
+        if isinstance(error, UnknownFieldError) and error.roles == [names[argument].value]:
             nameless[argument] = error
     return nameless
 
