@@ -65,9 +65,8 @@ class Labels(NamedTuple):
 
         The texts among `values` that lack a gain, too, are named at once.
         """
-        others = dict.fromkeys(label_of(text) for text in values if isinstance(text, str))
-        for label_with_gain in (*dict(self.gains), "", label_of(label)):
-            others.pop(label_with_gain, None)
+        labels = {label_of(text) for text in values if isinstance(text, str)}
+        others = sorted(labels - {*dict(self.gains), "", label_of(label)}, key=str)
         problem = "is a label without a gain"
         if others:
             problem += f" (others: {brief(map(_named, others), ', ')})"
