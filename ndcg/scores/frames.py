@@ -81,8 +81,7 @@ def _columns_of_data(data: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
         columns["by"] = crossed([columns.pop(name) for name in slices])
     query_ids = columns["query_ids"]
     if query_ids is None:
-        if isinstance(data, list):
-            _refuse_batches(data, next(iter(columns.values())))
+        _refuse_batches(data, next(iter(columns.values())))
         return columns
     for name, values_of_queries in _BY_QUERY.items():
         # A name was replaced by a column, which has a value in every row.
@@ -104,17 +103,17 @@ def _refuse_batches(data: Any, scores: Any) -> None:
 
     The record of a query may have its id in each row.
     """
-    records = list(map(fields_of, data))
-    first_scores = first_in(scores)
 
     def holds_batches(name: str) -> bool:
-        with suppress(ValueError, TypeError, KeyError):  # of what is no array of ids
-            has_ids_of_rows = np.shape(records[0][name]) == np.shape(first_scores)
-            most_ids = max(len(np.unique(record[name])) for record in records)
+        with suppress(ValueError, TypeError, KeyError):  # of what is no record with ids of rows
+            first_ids = fields_of(first_in(data))[name]
+            has_ids_of_rows = np.shape(first_ids) == np.shape(first_in(scores))
+            most_ids = max(len(np.unique(record[name])) for record in map(fields_of, data))
             return has_ids_of_rows and most_ids > 1
         return False
 
-    for name in filter(holds_batches, spelled(records[0], QUERY[0])):
+    frame: Any = frame_of_data("data", data)
+    for name in filter(holds_batches, spelled(frame.names, QUERY[0])):
         problem = f"a record has several queries in {shown(name)}, as a batch does"
         hint = f"give {mark('query_ids')}, and {JOINED_BATCHES}"
         raise InputError(problem, "data", hint=hint)
