@@ -287,12 +287,19 @@ def _from_rows(
 
 def _refuse_matrices(argument: str, rows: Sequence[NDArray[Any]]) -> None:
     """Raise an error for an array of a query that is not one value per document."""
-    for query, row in enumerate(rows):
-        if row.ndim != 1:
-            problem = f"must be a 1-D array of documents; got {row.ndim}-D"
-            outputs = "np.stack([output[:, 1] for output in predictions], axis=1)"
-            hint = f"of predict_proba with several outputs, give {outputs}"
-            raise InputError(problem, argument, f"query {query}", hint=hint)
+    dimensions = [row.ndim for row in rows]
+    if set(dimensions) <= {1}:
+        return
+    query = int(np.not_equal(dimensions, 1).argmax())
+    shapes = {row.shape[1:] for row in rows}
+    hint = f"if they are batches, give [row for batch in {argument} for row in batch]"
+    if len(set(dimensions)) > 1:
+        hint = f"if the first has the values of all queries, give {argument}[0]"
+    elif shapes == {(2,)} and argument != "references":
+        outputs = f"np.stack([output[:, 1] for output in {argument}], axis=1)"
+        hint = f"of predict_proba with several outputs, give {outputs}"
+    problem = f"must be a 1-D array of documents; got {dimensions[query]}-D"
+    raise InputError(problem, argument, f"query {query}", hint=hint)
 
 
 def _concatenated(arrays: Sequence[Any]) -> NDArray[Any]:

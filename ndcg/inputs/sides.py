@@ -158,7 +158,7 @@ def _refuse_two_matrices(argument: str, rows: Sequence[Any]) -> None:
 
     Those of a model, as the Trainer returns them, may differ in shape.
     """
-    if [getattr(row, "ndim", 0) for row in rows[:3]] != [2, 2]:
+    if [getattr(row, "ndim", 0) for row in rows[:3]] != [2, 2] or len(rows[0]) != len(rows[1]):
         return
     first, second = (tuple(row.shape) for row in rows)
     ids = mark("document_ids", said="document_ids=ids")

@@ -123,6 +123,27 @@ BY_POSITION: dict[str, Row] = {
         predictions=[np.ones((4, 2))] * 3,
         references=np.ones((4, 3)),
     ),
+    "batches of matrices": refused(
+        compute,
+        "predictions",
+        "query 0",
+        predictions=[np.ones((2, 3)), np.ones((1, 4))],
+        references=np.ones((3, 3)),
+    ),
+    "batches of two labels": refused(
+        compute,
+        "references",
+        "query 0",
+        predictions=np.ones((3, 2)),
+        references=[np.ones((2, 2)), np.ones((1, 2))],
+    ),
+    "labels and queries of a Trainer": refused(
+        compute,
+        "references",
+        "query 0",
+        predictions=np.ones((2, 3)),
+        references=(np.ones((2, 3)), np.ones(2)),
+    ),
     "a 3-D array": refused(compute, "predictions", **TWO | {"predictions": np.ones((2, 2, 1))}),
     "other numbers of queries": refused(compute, "predictions", **TWO | {"predictions": [[2, 1]]}),
     "other numbers of documents": refused(
