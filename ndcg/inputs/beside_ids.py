@@ -6,7 +6,7 @@
 | lists of integers | documents with ids | ids, best first |
 | lists of scores | documents 0, 1, 2, … | scores of these documents |
 | a sparse matrix | documents 0, 1, 2, … | values of these documents |
-| lists of integers | references in a sparse matrix | numbers of its columns, best first |
+| lists of integers | references in a wider sparse matrix | numbers of its columns, best first |
 | a score per row | references in a file of LETOR | scores of its rows |
 """
 
@@ -25,7 +25,7 @@ from .fields import Names, names_of_side
 from .hashes import Columns
 from .ids import id_kind
 from .no_rankings import refuse_ids
-from .sides import read_by_query, read_side, row_of_table
+from .sides import read_by_query, read_side, row_of_table, without_filling
 from .sources import ARROW, are_lists, in_python, is_sparse, plain
 
 Rows = Sequence[Any]  # a list per query
@@ -48,7 +48,7 @@ def with_ids_on_both(inputs: Any, names: Names) -> Any:
             qrels = _by_ids_beside("references", qrels, ids, names_of_side("qrels"))
         run = _by_ids_beside("predictions", run, ids, names)
         inputs = inputs._replace(document_ids=None)
-    if is_sparse(qrels) and _are_columns(run, qrels):
+    if is_sparse(qrels) and _are_columns(run, qrels, names):
         # Lists of integers beside a sparse matrix are numbers of its columns, best first.
         run = _ranked(run, names)
     if has_ids(run):
@@ -199,12 +199,29 @@ def _lists_beside_ids(run: ById | Columns, qrels: Any) -> InputError:
 # Sparse matrices
 
 
-def _are_columns(run: Any, sparse: Any) -> bool:
-    """Return whether predictions are numbers of columns of a sparse matrix, and not its values."""
+def _are_columns(run: Any, sparse: Any, names: Names) -> bool:
+    """Return whether predictions are numbers of columns of a sparse matrix, and not its values.
+
+    Raises:
+        InputError: they could be both, and nobody said which score is best.
+    """
     if isinstance(run, ARROW) or not _are_lists_without_ids(run):
         return False
     rows = _lists("predictions", run)
-    return _are_integers(rows) and sparse.shape[1] not in map(len, rows)
+    if not _are_integers(rows):
+        return False
+    columns = set(range(sparse.shape[1]))
+    # Scores are of all columns.
+    if names.has_no_value or set(map(len, rows)) != {len(columns)}:
+        return True
+    ranked = map(without_filling, rows)
+    are_both = all(sorted(row) == sorted(columns.intersection(row)) for row in ranked)
+    if are_both and len(columns) > 1 and not names.is_order_given:
+        last = len(columns) - 1
+        problem = f"hold each of 0 to {last} once in a query at most, as columns or scores may"
+        ids = f"{mark('fields', {'score': None})} if these are columns, best first"
+        raise InputError(f"{problem}; give {ids}, or floats if scores", "predictions")
+    return False
 
 
 def _by_column(sparse: Any) -> ById:

@@ -59,7 +59,7 @@ class ListReader:
         if self.names.kind == "run":
             self._hold_against_order(query, numbers, ranks)
         try:
-            if self.names.kind == "run" and NoneType in map(type, numbers):
+            if self.names.kind == "run" and NoneType in set(map(type, numbers)):
                 refuse_no_score(list(ids), numbers, self.names)
             return documents_of_query(ids, numbers, self.names, self.once)
         except InputError as error:

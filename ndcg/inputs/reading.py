@@ -175,6 +175,9 @@ def settled_systems(
         name = _field_of(sides[run], "score") or name_of_column(given[run])
         settled = {**shared, "predictions": converted[run], "score_name": name}
         system = together(inputs._replace(fields=None, **settled), names[run])
+        _refuse_values_by_position(run, sides[run], system.predictions, names[run])
+        qrels = sides["references"]
+        _refuse_values_by_position("references", qrels, system.references, names["references"])
         if orders[run] != "ascending" and says_lowest_first(name, NAMES_OF_RANKS):
             _refuse_counted_ranks(run, system, labels, keep)
         systems.append(system)
@@ -192,6 +195,24 @@ def _refuse_counted_ranks(
     first = rankings.first_count()
     if first is not None:
         raise counted_ranks(argument, system.score_name, first)
+
+
+def _refuse_values_by_position(argument: str, given: Any, read: Any, names: Names) -> None:
+    """Raise an error for numbers by position that are values, though `fields` says there are none.
+
+    Args:
+        argument: the argument of a side.
+        given: the side alone, of which lists of integers may be ids.
+        read: the side beside the other one, which tells what they are.
+        names: the names of the side.
+    """
+    are_by_position = given is not None and not has_ids(given)
+    if names.has_no_value and are_by_position and getattr(read, "has_values", True):
+        call = mark("fields", {names.value: None})
+        read_as = f"hold numbers by position, each of which is read as a {names.value}"
+        problem = f"{read_as}, but {call} says that there is none"
+        ids = "ids of documents, best first" if names.kind == "run" else "sets of the relevant ids"
+        raise InputError(f"{problem}; leave it out, or give {ids}", argument)
 
 
 def _warn_of_unread_relevances(qrels: Any, given: Any) -> None:

@@ -512,6 +512,21 @@ OF_NAMES: dict[str, Row] = {
         references=[{"query_id": "q", "passage": "a", "grade": 1}],
         fields={"document": "paper"},
     ),
+    "no score of numbers by position": refused(
+        compute,
+        "predictions",
+        predictions=[[0.1, 0.9]],
+        references=[[1, 0]],
+        fields={"score": None},
+    ),
+    "no relevance of flat columns": refused(
+        compute,
+        "references",
+        predictions=[0.1, 0.9],
+        references=[1, 0],
+        query_ids=["q", "q"],
+        fields={"relevance": None},
+    ),
     "beside a UUID": fields({"document": "paper"}, references=UUID(int=3)),
     "query_ids beside mappings": refused(compute, "query_ids", **BY_ID, query_ids="case"),
     "query_ids that are not there": refused(

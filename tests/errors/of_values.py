@@ -343,11 +343,17 @@ MATRICES: dict[str, Row] = {
     "other numbers of queries": refused(
         compute, "predictions", predictions=SQUARE, references=SQUARE[:2]
     ),
+    "columns that may be scores": refused(
+        compute, "predictions", predictions=[[2, 1, 0], [0, 2, 1], [1, 0, 2]], references=SQUARE
+    ),
+    "columns that may be scores, filled up": refused(
+        compute, "predictions", predictions=[[2, 1, -1], [0, 2, 1], [1, -1, -1]], references=SQUARE
+    ),
     "a list of another length": refused(
         compute,
         "predictions",
         "query 1",
-        predictions=[[1, 2, 3], [1, 2], [1, 2, 3]],
+        predictions=[[0.5, 2, 3], [1, 2], [1, 2, 3]],
         references=SQUARE,
     ),
     "complex numbers": refused(compute, "predictions", predictions=SQUARE * 1j, references=SQUARE),

@@ -155,6 +155,23 @@ def test_every_entry_point_reads_sparse_matrices(fresh_metric: MetricFactory, na
     assert str(entry(fresh_metric, SCORES, sparse()[1])) == str(entry(fresh_metric, SCORES, LABELS))
 
 
+@pytest.mark.parametrize(
+    ("second", "how"),
+    [([3, 0], {}), ([3, 0, -1, -1], {"fields": {"score": None}})],
+)
+def test_a_list_of_columns_may_have_all_of_them(second: list[int], how: dict[str, Any]) -> None:
+    relevant = sp.csr_array(np.eye(4)[[2, 0]])
+    found = package.compute(predictions=[[2, 1, 0, 3], second], references=relevant, **how)
+    assert found["nDCG"] == pytest.approx((1 + 1 / np.log2(3)) / 2)
+
+
+def test_columns_in_any_order_are_scores_if_the_order_of_scores_is_given() -> None:
+    relevant = sp.csr_array(np.eye(4)[[3, 0]])
+    run = [[2, 1, 0, 3], [3, 1, 2, 0]]
+    found = package.compute(predictions=run, references=relevant, score_order="descending")
+    assert found["nDCG"] == 1.0
+
+
 def test_documents_of_sparse_rows_are_named_by_their_columns() -> None:
     scores, labels = sp.csr_array([[0, 0, 0.5, 0.9]]), sp.csr_array([[0, 2, 1, 0]])
     assert package.documents(predictions=scores, references=labels)["document"].to_pylist() == [
@@ -219,7 +236,7 @@ HUGE = sp.csr_array((2, 2**62))
         (SQUARE, SQUARE[:2], ("predictions and references differ in the number of queries",)),
         (SQUARE, SQUARE[:, :2], ("predictions and references differ in the number of columns",)),
         (SQUARE, np.eye(2), ("references and predictions differ in the number of queries",)),
-        ([[1, 2, 3], [1, 2], [1, 2, 3]], SQUARE, ("predictions", "query 1")),
+        ([[0.5, 2, 3], [1, 2], [1, 2, 3]], SQUARE, ("predictions", "query 1")),
         (SQUARE, [[1, 2, 3], [1, 2, 3], [1]], ("references", "query 2")),
         (SQUARE * 1j, SQUARE, ("predictions",)),
         (SQUARE * np.nan, SQUARE, ("predictions", "query 0, column 0")),
