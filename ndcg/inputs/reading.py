@@ -175,8 +175,8 @@ def settled_systems(
         name = _field_of(sides[run], "score") or name_of_column(given[run])
         settled = {**shared, "predictions": converted[run], "score_name": name}
         system = together(inputs._replace(fields=None, **settled), names[run])
-        _refuse_values_by_position(run, sides[run], system.predictions, names[run])
-        qrels = sides["references"]
+        _refuse_values_by_position(run, converted[run], system.predictions, names[run])
+        qrels = converted["references"]
         _refuse_values_by_position("references", qrels, system.references, names["references"])
         if orders[run] != "ascending" and says_lowest_first(name, NAMES_OF_RANKS):
             _refuse_counted_ranks(run, system, labels, keep)
@@ -206,7 +206,7 @@ def _refuse_values_by_position(argument: str, given: Any, read: Any, names: Name
         read: the side beside the other one, which tells what they are.
         names: the names of the side.
     """
-    are_by_position = given is not None and not has_ids(given)
+    are_by_position = isinstance(given, (list, tuple, np.ndarray, *ARROW)) or is_sparse(given)
     if names.has_no_value and are_by_position and getattr(read, "has_values", True):
         call = mark("fields", {names.value: None})
         read_as = f"hold numbers by position, each of which is read as a {names.value}"
