@@ -216,7 +216,7 @@ def _are_columns(run: Any, sparse: Any, names: Names) -> bool:
         return True
     ranked = map(without_filling, rows)
     are_both = all(sorted(row) == sorted(columns.intersection(row)) for row in ranked)
-    if are_both and len(columns) > 1 and not names.is_order_given:
+    if are_both and not names.is_order_given:
         last = len(columns) - 1
         problem = f"hold each of 0 to {last} once in a query at most, as columns or scores may"
         ids = f"{mark('fields', {'score': None})} if these are columns, best first"

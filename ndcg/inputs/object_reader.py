@@ -104,14 +104,13 @@ class HitReader:
         return values_at(hits, self.roles.document)
 
 
-def _refuse_late_fields(hits: Iterable[Any], roles: Roles, names: Names) -> None:
-    """Raise an error for the first hit with a field that none of the first objects has."""
-    for position, hit in enumerate(hits):
-        try:
-            roles.refuse_late_field(hit, names)
-        except InputError as error:
-            error.position = position
-            raise
+def _refuse_late_fields(objects: Iterable[Any], roles: Roles, names: Names) -> None:
+    """Raise an error for a field that none of the first objects has, beside ids alone."""
+    if roles.beside_ids is None:
+        return
+    for position, value in enumerate(objects):
+        with in_place(f"position {position}"):
+            roles.refuse_late_field(value, names)
 
 
 def _all_at(hits: Sequence[Any], keys: Keys | None) -> list[Any]:
@@ -212,10 +211,7 @@ class ObjectReader:
 
     def rows(self, objects: Sequence[Any]) -> dict[str, list[Any]]:
         """Return the columns of rows that `within` gives, by their roles."""
-        rows = objects if self.roles.beside_ids is not None else ()
-        for position, row in enumerate(rows):
-            with in_place(f"position {position}"):
-                self.roles.refuse_late_field(row, self.names)
+        _refuse_late_fields(objects, self.roles, self.names)
         paths = {role: self.paths[path] for role, path in self.fields.items()}
         columns = {role: values_at(objects, keys) for role, keys in paths.items()}
         if self.roles.value is not None:
@@ -273,11 +269,9 @@ class ObjectReader:
         if not is_list(documents) and not isinstance(documents, Set):
             path = self.fields["document"]
             raise InputError(f"{path} is {shown(documents)}; give a list of ids")
-        if self.are_hits:
-            hits = one_after_another(value_at(row, self.place))
-            _refuse_late_fields(hits, self.roles, self.names)
-        else:
-            self.roles.refuse_late_field(row, self.names)
+        # the hits of a query, which may be in lists within a list, or the object with a list of ids
+        objects = one_after_another(one_after_another([value_at(row, self.place)]))
+        _refuse_late_fields(objects, self.roles, self.names)
         if not self.are_hits and are_pairs(documents):
             return self.lists.read(query, *split_pairs(documents))
         ranks = ranks if is_list(ranks) else ()

@@ -211,8 +211,7 @@ def _refuse_values_by_position(argument: str, given: Any, read: Any, names: Name
         call = mark("fields", {names.value: None})
         read_as = f"hold numbers by position, each of which is read as a {names.value}"
         problem = f"{read_as}, but {call} says that there is none"
-        ids = "ids of documents, best first" if names.kind == "run" else "sets of the relevant ids"
-        raise InputError(f"{problem}; leave it out, or give {ids}", argument)
+        raise InputError(f"{problem}; leave it out, or give the ids of documents", argument)
 
 
 def _warn_of_unread_relevances(qrels: Any, given: Any) -> None:
@@ -624,11 +623,13 @@ def _pieces(inputs: Inputs) -> Iterator[Inputs]:
     """Cut inputs that are copied into pieces of about PART documents, so that copies are small."""
     predictions, references = inputs[:2]
     # The queries of `query_ids` are joined whole, and so are documents with ids.
-    is_whole = inputs.query_ids is not None
+    if inputs.query_ids is not None:
+        yield inputs
+        return
     # Two sparse matrices are never made dense.
-    if not is_whole and is_sparse(predictions) != is_sparse(references):
+    if is_sparse(predictions) != is_sparse(references):
         pieces = dense_pieces(predictions, references, PART)
-    elif not is_whole and _is_chunked(predictions) and _is_chunked(references):
+    elif _is_chunked(predictions) and _is_chunked(references):
         pieces = _pieces_of_columns(predictions, references)
     else:
         yield inputs

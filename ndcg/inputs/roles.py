@@ -62,7 +62,7 @@ class Roles(NamedTuple):
     others: Sequence[str]  # the paths that are not read
     all_fields: Fields  # of the objects, by their paths
     have_lists: bool = False  # whether each document has its value in a list, as a choice of one
-    # the names of the fields beside ids alone, which later objects may not exceed; None elsewhere
+    # the names of the fields beside ids alone, and of no others later; None if the value is known
     beside_ids: Collection[Any] | None = None
 
     def beside_document(self, names: Collection[str]) -> list[str]:
@@ -92,7 +92,7 @@ class Roles(NamedTuple):
         others = fields_without_role(listed, paths)
         document = fields[paths["document"]]
         value = fields[paths.get(names.value, paths["document"])]
-        may_be_late = names.value not in paths and names.value not in names.given
+        is_said = names.value in {*paths, *names.given}
         return cls(
             keys.get("query"),
             keys["document"],
@@ -101,7 +101,7 @@ class Roles(NamedTuple):
             others,
             fields,
             _has_lists_of_values(document, value),
-            _names_beside_ids(fields, document) if may_be_late else None,
+            None if is_said else fields.names_at(document.list_path),
         )
 
     def values(self, cells: Iterable[Any]) -> list[Any]:
@@ -117,7 +117,7 @@ class Roles(NamedTuple):
         if self.beside_ids is None:
             return
         late = fields_of(value).keys() - self.beside_ids
-        if self.all_fields[self.fields["document"]].holder == "list":
+        if self.all_fields[self.fields["document"]].holder in ("list", "mapping"):
             standard = plain_names(*names.values_in_lists)
             late = {name for name in late if plain_name(name) in standard}
         if late:
@@ -125,20 +125,10 @@ class Roles(NamedTuple):
             raise InputError(f"{problem}; {give_values(names)}")
 
 
-def _names_beside_ids(fields: Fields, document: Field) -> set[Any] | None:
-    """Return the names of the fields beside an id, or beside a list of ids; None in other forms."""
-    if document.holder == "list":
-        return fields.names_at(document.keys[:-1])
-    if document.holder == "mapping" or is_nested(document.example):
-        return None
-    return fields.names_at(document.list_path)
-
-
 def _has_lists_of_values(document: Field, value: Field) -> bool:
     """Return whether a field has a list of values for each document, and not for each query."""
-    if document.holder not in ("", "hits") or is_nested(document.example):
-        return False
-    return is_list(value.example) or len(value.lists) > len(document.lists)
+    is_list_of_one = is_list(value.example) or len(value.lists) > len(document.lists)
+    return is_list_of_one and document.holder in ("", "hits")
 
 
 def single_value(cell: Any) -> Any:

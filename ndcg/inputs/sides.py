@@ -422,8 +422,7 @@ def refuse_table_by_index(side: Mapping[Any, Any], argument: str = "") -> None:
 
 def _refuse_table_in_parts(side: Mapping[Any, Any], argument: str) -> None:
     """Raise an error for {"columns": names, "data": rows}, as pandas and trackers of runs save."""
-    columns, row = side.get("columns", ()), first_in(side.get("data"))
-    if is_list(columns) and is_list(row) and len(columns) == len(row):
+    if is_list(side.get("columns")) and is_list(first_in(side.get("data"))):
         hint = "give pandas.DataFrame(table['data'], columns=table['columns'])"
         raise InputError(f"is a table in two parts, 'columns' and 'data'; {hint}", argument)
 

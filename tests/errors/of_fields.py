@@ -337,7 +337,8 @@ OF_OBJECTS: dict[str, Row] = {
     "tuples of integers and a relevance": qrels([(1, 7, 1), (1, 8, 0)], predictions={1: {7: 0.5}}),
     "a score that only late hits have": run(
         {"q": [*({"id": f"d{at}"} for at in range(300)), {"id": "d", "score": 1}]},
-        "query 'q', position 300",
+        "query 'q'",
+        "position 300",
     ),
     "a relevance that only late rows have": qrels(
         [
