@@ -45,7 +45,7 @@ from inspect import getattr_static
 from itertools import accumulate, chain, combinations, compress, count, cycle, filterfalse, groupby, islice, pairwise, permutations, product, repeat, starmap, takewhile, zip_longest
 from numbers import Integral, Number, Real
 from numpy.typing import ArrayLike, NDArray
-from operator import attrgetter, itemgetter, length_hint
+from operator import attrgetter, itemgetter, length_hint, ne
 from os import PathLike
 from pathlib import Path
 from types import GetSetDescriptorType, MappingProxyType, NoneType, SimpleNamespace
@@ -1357,8 +1357,16 @@ class Labels(NamedTuple):
         index = np.minimum(np.searchsorted(labels, relevance), len(labels) - 1)
         return np.where(labels[index] == relevance, gains[index], np.nan)
 
-    def unknown(self, label: Any) -> str:
-        """Return what an error says about a label without a gain: the nearest one, and all."""
+    def unknown(self, label: Any, values: Iterable[Any] = ()) -> str:
+        """Return what an error says about a label without a gain: the nearest one, and all.
+
+        The texts among `values` that lack a gain, too, are named at once.
+        """
+        labels = {label_of(text) for text in values if isinstance(text, str)}
+        others = sorted(labels - {*dict(self.gains), "", label_of(label)}, key=str)
+        problem = "is a label without a gain"
+        if others:
+            problem += f" (others: {brief(map(_measure_labels_named, others), ', ')})"
         hint = ""
         if is_not_judged(label):
             hint = f"{LEFT_EMPTY}; "
@@ -1366,7 +1374,7 @@ class Labels(NamedTuple):
             name = nearest(label, map(str, dict(self.gains)))
             if name:
                 hint = f"did you mean {name!r}? "
-        return f"is a label without a gain; {hint}{mark('gain')} has {self}"
+        return f"{problem}; {hint}{mark('gain')} has {self}"
 
     @property
     def as_numbers(self) -> "Labels":
@@ -1374,7 +1382,7 @@ class Labels(NamedTuple):
         return Labels(tuple((label, number_of(label)) for label, _ in self.gains))
 
     def __str__(self) -> str:
-        return ", ".join(shown(label).removesuffix(".0") for label, _ in self.gains)
+        return ", ".join(_measure_labels_named(label) for label, _ in self.gains)
 
     @property
     def signature(self) -> str:
@@ -1393,6 +1401,10 @@ class Labels(NamedTuple):
             escaped = re.sub(r"[|:,=%+]", lambda match: f"%{ord(match[0]):02X}", name)
             parts.append(f"{escaped}={gain}")
         return ",".join(parts)
+
+
+def _measure_labels_named(label: str | float) -> str:
+    return shown(label).removesuffix(".0")
 
 
 def _measure_labels_plain(number: float) -> str:
@@ -3145,7 +3157,11 @@ def _refuse_other_index(arguments: Mapping[str, Any]) -> None:
         first = next(iter(indexes))
         if not index.equals(indexes[first]):
             problem = f"its index differs from the index of {first}, and rows are matched by place"
-            hint = "outer-join both tables by query and document, or give .to_numpy() of each"
+            in_order = "give .to_numpy() of each only if their rows are in the same order"
+            hint = f"outer-join both tables by query and document; {in_order}"
+            if isinstance(next(iter(arguments[name]), None), (list, tuple, Set, np.ndarray)):
+                numbers = f"for lists of numbers {name}.reindex({first}.index)"
+                hint = f"if it has the queries, give .to_dict() of each, {numbers}; {in_order}"
             raise InputError(f"{problem}; {hint}", name)
 
 
@@ -3340,6 +3356,14 @@ def in_python(values: Any) -> Any:
     if isinstance(values, ARROW):
         return values.to_pylist()
     return values
+
+
+def as_python(value: Any) -> Any:
+    """Return a value, or an array in a cell, as Python's, if its library can convert it."""
+    for method in ("as_py", "to_list", "tolist"):
+        if hasattr(value, method):
+            return getattr(value, method)()
+    return value
 
 
 def plain_in_order(argument: str, values: Any) -> Any:
@@ -3572,10 +3596,10 @@ SCORES_IN_LISTS = (*LISTS_OF_VALUES["run"], LOWEST_FIRST_LISTS, LOWEST_FIRST_LIS
 USERS = ("user_id", "customer_id", "session_id", "user", "uid")  # who may have several queries
 ASKED = ("query", "topic", "question", "id")  # what they ask, or what a log calls a request
 NAMES_OF_RANKS = re.compile(
-    r"(?:^|[ _-])(rank|position|pos|slot|order|row[ _-]?number)s?$", re.IGNORECASE
+    r"(?:^|\W|_)(rank|position|pos|slot|order|row[ _-]?number)s?$", re.IGNORECASE
 )
 NAMES_OF_DISTANCES = re.compile(
-    r"(?:^|[ _-])(distance|dist|loss|nll|perplexity|cost)(?:e?s)?$", re.IGNORECASE
+    r"(?:^|\W|_)(distance|dist|loss|nll|perplexity|cost)(?:e?s)?$", re.IGNORECASE
 )
 START_OF_WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 RECBOLE = re.compile(r":(token|float)(_seq)?$")  # the types that RecBole writes after names
@@ -3635,7 +3659,7 @@ def refuse_repeated_names(names: Iterable[Any]) -> None:
     """Raise an error for two columns of one name."""
     for name, count in Counter(names).items():
         said, hint = shown(name), "give each a name of its own"
-        if name == "":  # as in a sheet
+        if str(name) == "":  # as in a sheet
             said = "without a name"
             hint = "delete those that are empty, and a title above the names"
         if count > 1:
@@ -3645,7 +3669,7 @@ def refuse_repeated_names(names: Iterable[Any]) -> None:
 def says_lowest_first(name: Any, pattern: re.Pattern[str] = NAMES_OF_DISTANCES) -> bool:
     """Return whether the last word of a name says that the lowest score is best.
 
-    >>> [says_lowest_first(name) for name in ("cosineDistance", "distances", "distance_score")]
+    >>> [says_lowest_first(name) for name in ("cosineDistance", "hits.$dist", "distance_score")]
     [True, True, False]
     """
     return isinstance(name, str) and pattern.search(_in_words(name)) is not None
@@ -3695,6 +3719,12 @@ def column_of_ranks(
     if "score" in chosen:
         ranks = spelled(fields_without_role(ranks, chosen), ["rank"])
     return {"rank": ranks[0]} if names.kind == "run" and len(ranks) == 1 else {}
+
+
+def fields_read(side: Any) -> Mapping[str, Any]:
+    """Return the fields that a side was read from, by their roles; nothing of one without them."""
+    fields = getattr(side, "fields", {})
+    return fields if isinstance(fields, Mapping) else {}  # a UUID has others
 
 
 def fields_without_role(fields: Iterable[Any], chosen: Mapping[str, Any]) -> tuple[str, ...]:
@@ -3783,6 +3813,12 @@ class Fields(dict[Any, Field]):
         """Return the fields in a list of objects, also in lists within it; all outside of lists."""
         fields = self.items()
         return Fields({path: one for path, one in fields if one.list_path[: len(start)] == start})
+
+    def names_at(self, place: Keys) -> set[Any]:
+        """Return the names of the fields of the objects at a path."""
+        depth = len(place)
+        keys = [one.keys for one in self.values() if one.keys[:depth] == place]
+        return {path[depth] for path in keys if len(path) > depth}
 
     def beside(self, field: Field) -> "Fields":
         """Return the fields in the same list of objects as another, or outside of all lists."""
@@ -4346,7 +4382,7 @@ def one_error(
     If the sides `are_one`, such as a log, the query has one name and the documents have two. Other
     sides may have been `read`.
     """
-    relevance = getattr(read.get("references"), "fields", {}).get("relevance")
+    relevance = fields_read(read.get("references")).get("relevance")
     unknown: dict[str, UnknownFieldError] = {}
     for argument, error in errors.items():
         if isinstance(error, UnknownFieldError):
@@ -4370,7 +4406,7 @@ def one_error(
 def _on_other_sides(error: UnknownFieldError, read: Mapping[str, Any]) -> Iterator[str]:
     """Yield which fields with unclear roles have this role on other sides."""
     for argument, side in read.items():
-        for role, field in getattr(side, "fields", {}).items():
+        for role, field in fields_read(side).items():
             if role in error.roles and field in error.examples:
                 yield f"the {role} of the {mark(argument)} is {shown(field)}"
 
@@ -4420,7 +4456,7 @@ def refuse_unused_fields(
 
 def _has_field(side: Any, role: str, name: Any) -> bool:
     """Return whether a side was read from a field of this name or path."""
-    path = str(getattr(side, "fields", {}).get(role, ""))
+    path = str(fields_read(side).get(role, ""))
     last = path.rpartition(".")[2]
     field = Field((last,), name=plain_name(last))
     return len(_called(name, Fields({path: field}))) > 0
@@ -4428,7 +4464,7 @@ def _has_field(side: Any, role: str, name: Any) -> bool:
 
 def _what_is_read(sides: Sequence[Any]) -> str:
     """Return what sides that lack a field were read from, as an error says it."""
-    fields = [getattr(side, "fields", {}).values() for side in sides]
+    fields = [fields_read(side).values() for side in sides]
     read = dict.fromkeys(chain.from_iterable(fields))
     if read:
         return f"what is read are {brief(map(shown, read), ', ')}"
@@ -4683,14 +4719,14 @@ def _from_rows(
         rows = [_one_query(f"{argument}: query {query}", row) for query, row in enumerate(rows)]
     types = {getattr(row, "dtype", np.dtype(object)) for row in rows}
     if any(dtype.kind in TEXTS_AND_OBJECTS for dtype in types):
-        return _from_lists(argument, _inputs_columns_lists(argument, rows), ignore_index, labels)
+        return _from_lists(argument, rows_as_lists(argument, rows), ignore_index, labels)
     _refuse_matrices(argument, rows)
     kinds = set(map(type, rows))
     if len(types) == 1 and Widened not in kinds:
         offsets = offsets_of(np.fromiter(map(len, rows), np.int64))
         concatenated = _inputs_columns_concatenated if kinds == {np.ndarray} else np.ma.concatenate
         return _of_array(argument, concatenated(rows), offsets, ignore_index)
-    column = _from_lists(argument, _inputs_columns_lists(argument, rows), None, labels)
+    column = _from_lists(argument, rows_as_lists(argument, rows), None, labels)
     if ignore_index is None:
         return column
     # Padding is compared in the type of its row, which is not the type of all values.
@@ -4699,12 +4735,19 @@ def _from_rows(
 
 def _refuse_matrices(argument: str, rows: Sequence[NDArray[Any]]) -> None:
     """Raise an error for an array of a query that is not one value per document."""
-    for query, row in enumerate(rows):
-        if row.ndim != 1:
-            problem = f"must be a 1-D array of documents; got {row.ndim}-D"
-            outputs = "np.stack([output[:, 1] for output in predictions], axis=1)"
-            hint = f"of predict_proba with several outputs, give {outputs}"
-            raise InputError(problem, argument, f"query {query}", hint=hint)
+    dimensions = [row.ndim for row in rows]
+    if set(dimensions) <= {1}:
+        return
+    query = int(np.not_equal(dimensions, 1).argmax())
+    shapes = {row.shape[1:] for row in rows}
+    hint = f"if they are batches, give [row for batch in {argument} for row in batch]"
+    if len(set(dimensions)) > 1:
+        hint = f"if the first has the values of all queries, give {argument}[0]"
+    elif shapes == {(2,)} and argument != "references":
+        outputs = f"np.stack([output[:, 1] for output in {argument}], axis=1)"
+        hint = f"of predict_proba with several outputs, give {outputs}"
+    problem = f"must be a 1-D array of documents; got {dimensions[query]}-D"
+    raise InputError(problem, argument, f"query {query}", hint=hint)
 
 
 def _inputs_columns_concatenated(arrays: Sequence[Any]) -> NDArray[Any]:
@@ -4722,8 +4765,7 @@ def _values_of_lists(argument: str, lists: pa.Array) -> tuple[pa.Array, NDArray[
         raise InputError(f"{problem}; for a row per document give {mark('query_ids')}")
     if lists.null_count:
         query = int(np.flatnonzero(lists.is_null())[0])
-        hint = "give a list, empty if nothing was retrieved or judged"
-        raise InputError(f"query {query} is None; {hint}", argument)
+        raise InputError(f"query {query} is None; {EMPTY_LIST}", argument)
     return lists.flatten(), offsets_of(pc.list_value_length(lists).to_numpy(zero_copy_only=False))
 
 
@@ -4749,6 +4791,7 @@ def without_decimals(values: "pa.Array | pa.ChunkedArray") -> "pa.Array | pa.Chu
     return floats
 
 
+EMPTY_LIST = "give a list, empty if nothing was retrieved or judged"
 NOT_NESTED = (
     f"for a single query, wrap it in a list, for a row per document give {mark('query_ids')}"
 )
@@ -4777,13 +4820,15 @@ def _from_lists(
     return read_numbers(argument, rows, offsets, ignore_index=ignore_index, labels=labels)
 
 
-def _inputs_columns_lists(argument: str, rows: Sequence[Any]) -> list[Sequence[Any]]:
+def rows_as_lists(argument: str, rows: Iterable[Any]) -> list[Sequence[Any]]:
     """Return the values of queries, in lists or arrays, as lists, with None for masked ones."""
     lists = list(map(in_python, rows))
-    for query, row in enumerate(lists):
-        if not isinstance(row, (list, tuple)):
-            problem = f"must be a list of documents; got {shown(row)}"
-            raise InputError(f"{problem}; {NOT_NESTED}", argument, f"query {query}")
+    are_lists = [isinstance(row, (list, tuple)) for row in lists]
+    if not all(are_lists):
+        query = are_lists.index(False)
+        problem = f"must be a list of documents; got {shown(lists[query])}"
+        hint = EMPTY_LIST if any(are_lists) else NOT_NESTED
+        raise InputError(f"{problem}; {hint}", argument, f"query {query}")
     return lists
 
 
@@ -4960,7 +5005,7 @@ def _not_a_number(argument: str, values: Iterable[Any], value: Any, labels: Labe
         return f"is not a number; give a number{mark('None', before=' or ')}"
     if labels is None:
         return f"is not a number; {instead_of_text(value, values, NONE_INSTEAD)}"
-    return labels.unknown(value)
+    return labels.unknown(value, values)
 
 
 def _is_number(kind: type) -> bool:
@@ -5098,6 +5143,10 @@ def _is_narrow(dtype: np.dtype[Any]) -> bool:
 
 NO_ID = "is neither text nor an integer, as ids must be"
 INTEGERS_OR_TEXT = "give whole numbers as integers, others as text"
+MISSING = ("None", "nan", "NaN", "<NA>", "NaT")  # missing values as text, the last two of pandas
+JOINED_BATCHES = (
+    'give each column as one array, np.concatenate([batch["..."] for batch in batches])'
+)
 EMPTY_ID = "the id of a document is empty text; leave it out"
 SURROGATE = re.compile("[\ud800-\udfff]")  # the replacement of a byte that is not UTF-8
 # What a sheet or a pivot table calls a row of totals, as `plain_name` spells it.
@@ -5220,11 +5269,27 @@ def types_of_no_ids(values: Iterable[Any]) -> set[type]:
     return {kind for kind in set(map(type, values)) if not id_kind(kind)}
 
 
+def is_missing(value: Any) -> bool:
+    """Return whether a value is a missing one, which may be equal to nothing, itself included.
+
+    >>> is_missing(math.nan), is_missing("nan"), is_missing(0)
+    (True, False, False)
+    """
+    return not isinstance(value, str) and str(value) in MISSING
+
+
 def check_query_ids(argument: str, queries: Iterable[Any]) -> None:
     """Raise an error for a query whose id is not one."""
-    for query in queries:
-        if not id_kind(type(query)):
-            raise InputError(f"query {shown(query)} {NO_ID}; {INTEGERS_OR_TEXT}", argument)
+    _inputs_ids_refuse_no_ids(argument, "query", queries)
+
+
+def _inputs_ids_refuse_no_ids(argument: str, noun: str, ids: Iterable[Any], *places: str) -> None:
+    """Raise an error for the first value that is no id, of a query or a document."""
+    wrong = types_of_no_ids(ids)
+    if wrong:
+        first = next(value for value in ids if type(value) in wrong)
+        problem = f"{noun} {shown(first)} {NO_ID}; {INTEGERS_OR_TEXT}"
+        raise InputError(problem, argument, *places)
 
 
 def check_ids(argument: str, side: Mapping[Any, Any]) -> None:
@@ -5238,11 +5303,7 @@ def check_ids(argument: str, side: Mapping[Any, Any]) -> None:
     """
     check_query_ids(argument, side)
     for query, documents in side.items():
-        wrong = types_of_no_ids(documents)
-        if wrong:
-            document = next(document for document in documents if type(document) in wrong)
-            problem = f"document {shown(document)} {NO_ID}; {INTEGERS_OR_TEXT}"
-            raise InputError(problem, argument, f"query {shown(query)}")
+        _inputs_ids_refuse_no_ids(argument, "document", documents, f"query {shown(query)}")
 
 
 def refuse_empty_ids(argument: str, side: Mapping[Any, Any]) -> None:
@@ -5419,10 +5480,19 @@ def _arrow_column(argument: str, ids: Any) -> "pa.Array | pa.ChunkedArray":
         raise InputError(
             f"{mark(argument)} must be integers or strings, one per row; got {shown(ids)}"
         )
+    refuse_batches(argument, ids)
     column = _arrow_array(argument, ids)
     if id_kind(column.type) in ("bytes", "dates", "times"):
         _refuse_mixed(argument, ids)  # in Arrow's common type, different ids may be equal
     return column
+
+
+def refuse_batches(argument: str, ids: Any) -> None:
+    """Raise an error for arrays or lists of ids in place of ids."""
+    first = next(iter(ids), None)
+    if isinstance(first, list) or getattr(first, "shape", None):
+        problem = "must be one id; got a list of them, as batches have"
+        raise InputError(problem, argument, "row 0", hint=JOINED_BATCHES)
 
 
 def _readable(argument: str, ids: NDArray[Any]) -> NDArray[Any]:
@@ -5448,14 +5518,18 @@ def _arrow_array(argument: str, ids: Any) -> "pa.Array | pa.ChunkedArray":
         problem = f"got {shown(error.object)}, which UTF-8 cannot encode"
         hint = "decode ids in their own encoding, without errors='surrogateescape'"
         raise InputError(f"{must}; {problem}; {hint}") from None
-    except (pa.ArrowException, OverflowError, TypeError, UnicodeError) as error:
-        is_nan = np.array([value != value for value in ids])
-        if is_nan.any():
-            raise _no_id(argument, is_nan) from None
+    except (pa.ArrowException, OverflowError, TypeError, ValueError):
+        is_empty = np.array(list(map(is_missing, ids)))
+        if is_empty.any():
+            raise _no_id(argument, is_empty) from None
         must = f"{mark(argument)} must be all text or all integers of at most 64 bits"
-        examples = _examples(ids, type)
-        given = in_short(error) if len(examples) == 1 else " and ".join(examples[:2])
+        given = " and ".join(_examples(ids, _type_and_width)[:2])
         raise InputError(f"{must}; got {given}; give all as text") from None
+
+
+def _type_and_width(value: Any) -> tuple[type, bool]:
+    """Return what ids of a column share: their type, and of integers whether int64 holds them."""
+    return type(value), not isinstance(value, int) or value.bit_length() < 64
 
 
 def _refuse_mixed(argument: str, ids: Sequence[Any]) -> None:
@@ -5684,7 +5758,8 @@ class Rankings(NamedTuple):
         if unknown.any():
             row = int(unknown.argmax())
             label = float(self.relevance[row])
-            problem = f"{label:g} {labels.unknown(label)}"
+            others = map(str, np.unique(self.relevance[unknown]).tolist())
+            problem = f"{label:g} {labels.unknown(label, others)}"
             raise InvalidRankingError("relevance", *place_among(self.offsets, row), problem)
         judged = mask_of(len(gains), self.judged)
         return self._replace(relevance=np.where(judged, gains, 0))
@@ -6506,7 +6581,6 @@ def _mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
 NUMBERS_IN_LISTS = "if these are scores or relevances, give {document: number} in each query"
 # Of the spans of a trace, only those of its retriever hold documents.
 EACH_QUERY_ONCE = "give each query once, and leave out objects without documents"
-MISSING = ("None", "nan", "<NA>", "NaT")  # missing ids as text, the last two of pandas
 DocumentValues = Mapping[Any, Any]  # the values of a query's documents by their ids
 
 
@@ -6572,11 +6646,15 @@ def has_no_documents(side: Any) -> bool:
 
 def no_values(names: Names) -> str:
     """Return what an error says about a side of which no document has a score, or a relevance."""
+    return f"no document has a {names.value}; {give_values(names)}"
+
+
+def give_values(names: Names) -> str:
+    """Return what an error says to do about documents that lack scores, or relevances."""
+    call = mark("fields", {names.value: None})
     if names.kind == "run":
-        call = mark("fields", {"score": None})
-        return f"no document has a score; give scores, or {call} if the order counts"
-    call = mark("fields", {"relevance": None})
-    return f"no document has a relevance; give relevances, or {call} if each is relevant"
+        return f"give each document a score, or {call} if the order counts"
+    return f"give relevances, or {call} if each is relevant"
 
 
 def refuse_no_values(argument: str, side: Any, names: Names) -> None:
@@ -6611,11 +6689,13 @@ def _first_repeated(ids: Sequence[Any]) -> tuple[int, int]:
 
 def ids_of_queries(query_ids: Any, queries: int) -> list[Any]:
     """Return the ids that `query_ids` has for queries in their order, which must differ."""
-    if isinstance(query_ids, (Set, Mapping)):
-        kind = type(query_ids).__name__
-        problem = f"a {kind} has no order of its own; give a list, an id for each query"
-        raise InputError(problem, "query_ids")
-    ids = list(in_python(query_ids))
+    values = in_python(query_ids)
+    if not isinstance(values, Iterable) or isinstance(values, (Set, Mapping)):
+        problem = f"must be in the order of the queries; got {shown(values)}"
+        raise InputError(f"{problem}; give a list, an id for each query", "query_ids")
+    ids = list(values)
+    refuse_batches("query_ids", ids)
+    check_query_ids("query_ids", ids)
     if len(ids) != queries:
         problem = f"must hold one id per query, {queries} in all; got {len(ids)}"
         raise InputError(problem, "query_ids")
@@ -6673,12 +6753,11 @@ def values_by_order(count: int, names: Names) -> Sequence[int]:
     return range(-1, -count - 1, -1)
 
 
-def refuse_no_score(ids: Sequence[Any], numbers: Sequence[Any]) -> None:
+def refuse_no_score(ids: Sequence[Any], numbers: Sequence[Any], names: Names) -> None:
     """Raise an error for documents of a list of which some have a score and others have none."""
-    position = numbers.index(None)
-    call = mark("fields", {"score": None})
-    hint = f"give each document a score, or {call} if the order counts"
-    raise InputError(f"document {shown(ids[position])} has no score; {hint}", position=position)
+    position = list(map(type, numbers)).index(NoneType)
+    problem = f"document {shown(ids[position])} has no score"
+    raise InputError(f"{problem}; {give_values(names)}", position=position)
 
 
 def _check_kinds(ids: Sequence[Any], names: Names) -> None:
@@ -6697,7 +6776,7 @@ def _check_kinds(ids: Sequence[Any], names: Names) -> None:
 
 def _instead(value: Any, names: Names) -> str:
     """Return what an error says to do about a value in a list that is no id."""
-    if str(value) in MISSING:
+    if is_missing(value):
         return "leave it out"
     if isinstance(value, Real):
         return NUMBERS_IN_LISTS
@@ -6948,7 +7027,7 @@ def _share_first_rank(rows: Sequence[tuple[Any, Any]]) -> bool:
 def comparable(values: Sequence[Any]) -> Sequence[Any]:
     """Return values if all are numbers, which have an order; none if one is not, or is nan."""
     are_numbers = all(issubclass(kind, Real) for kind in set(map(type, values)))
-    return () if not are_numbers or any(map(math.isnan, values)) else values
+    return () if not are_numbers or any(map(ne, values, values)) else values
 
 
 def _beside_ranks(scores: Sequence[Any], ranks: Sequence[Any], names: Names, documents: str) -> str:
@@ -7286,6 +7365,7 @@ def spelling(document: Any) -> Any:
 DEEPEST = 7  # objects within objects
 DEEPEST_IN_CLIENTS = 4  # within an object of a client, which may refer to one another
 LOOKED_AT = 1 << 8  # objects of a side or in the lists of a field, of which the fields are told
+FEWEST_IN_LIST = 1 << 2  # of the elements of a list; the first one may lack what others have
 MOST_CELLS = 1 << 16  # fields of the objects at one path, since mappings may have many documents
 SINGLE = {NoneType, str, int, float, bool}  # types of values that hold no other values
 NO_OBJECTS = (NoneType, str, bytes, date, Number, list, Set, type, Enum, UUID, PathLike)
@@ -7351,7 +7431,7 @@ def fields_of(value: Any) -> Mapping[Any, Any]:
     if hasattr(value, "asDict"):  # of Spark
         return dict(value.asDict())
     for names in NAMES_OF_FIELDS:
-        if hasattr(value, names):
+        if hasattr(type(value), names):  # an object may have such a name for something of its own
             return {name: getattr(value, name, None) for name in getattr(value, names)}
     if hasattr(value, "keys"):
         with suppress(TypeError, LookupError):  # of a container with keys of its own
@@ -7373,16 +7453,23 @@ def _attributes_of_class(value: Any) -> dict[str, Any]:
 def without_arrays(objects: Sequence[Any]) -> Sequence[Any]:
     """Return objects in which arrays and tensors are lists; the same if the first has none.
 
-    >>> without_arrays([{"id": "q", "hits": np.array(["a", "b"])}])
-    [{'id': 'q', 'hits': ['a', 'b']}]
+    The first one without an empty list tells, since arrays may be those that are not empty.
+
+    >>> without_arrays([{"id": "q", "hits": []}, {"id": "r", "hits": np.array(["a", "b"])}])
+    [{'id': 'q', 'hits': []}, {'id': 'r', 'hits': ['a', 'b']}]
     """
-    if not _has_arrays(_inputs_objects_first(objects), DEEPEST_IN_CLIENTS):
+    telling = filterfalse(_has_empty_list, objects[:LOOKED_AT])
+    if not _has_arrays(_inputs_objects_first(chain(telling, objects)), DEEPEST_IN_CLIENTS):
         return objects
     return [_with_lists(value, DEEPEST_IN_CLIENTS) for value in objects]
 
 
+def _has_empty_list(value: Any) -> bool:
+    return not all(filter(is_list, fields_of(value).values()))
+
+
 def _is_array(value: Any) -> bool:
-    return hasattr(value, "tolist") and not isinstance(value, np.generic)
+    return _has_any(value, ("tolist", "__array__")) and not isinstance(value, np.generic)
 
 
 def _has_arrays(value: Any, depth: int) -> bool:
@@ -7398,7 +7485,7 @@ def _has_arrays(value: Any, depth: int) -> bool:
 def _with_lists(value: Any, depth: int) -> Any:
     """Return a value with lists in place of arrays, in objects that are at most so deep."""
     if _is_array(value):
-        value = value.tolist()
+        value = as_python(value)
     if is_list(value):
         return [_with_lists(item, depth) for item in value]
     if depth > 0 and is_object(value):
@@ -7455,7 +7542,7 @@ def _add_fields(
         path = (*keys, name)
         inner, are_in_lists = _objects_in(values)
         within = (*lists, len(path)) if are_in_lists else lists
-        example = next(filterfalse(_inputs_objects_is_empty, values), values[0])
+        example = next(filterfalse(is_empty, values), values[0])
         has_fields = any(map(fields_of, inner))
         holder = _holder(example, within)
         field = Field(path, example, within, has_fields, holder, plain_name(name))
@@ -7475,7 +7562,8 @@ def _holder(example: Any, lists: Sequence[int]) -> str:
     return "mapping" if isinstance(example, Mapping) else ""
 
 
-def _inputs_objects_is_empty(value: Any) -> bool:
+def is_empty(value: Any) -> bool:
+    """Return whether a value holds nothing: it is None, or a list or a mapping without any."""
     return isinstance(value, (NoneType, list, tuple, dict)) and not value
 
 
@@ -7485,7 +7573,7 @@ def _objects_in(values: Sequence[Any]) -> tuple[list[Any], bool]:
         return [], False
     lists = list(filter(is_list, values))
     # As many elements of each, so that all lists are looked at.
-    in_each = max(1, LOOKED_AT // max(1, len(lists)))
+    in_each = max(FEWEST_IN_LIST, LOOKED_AT // max(1, len(lists)))
     in_lists = list(filter(is_object, chain.from_iterable(row[:in_each] for row in lists)))
     return [*filter(is_object, values), *in_lists], len(in_lists) > 0
 
@@ -7929,6 +8017,9 @@ class Roles(NamedTuple):
     fields: dict[str, str]  # the paths by role
     others: Sequence[str]  # the paths that are not read
     all_fields: Fields  # of the objects, by their paths
+    have_lists: bool = False  # whether each document has its value in a list, as a choice of one
+    # the names of the fields beside ids alone, and of no others later; None if the value is known
+    beside_ids: Collection[Any] | None = None
 
     def beside_document(self, names: Collection[str]) -> list[str]:
         """Return the fields with one of some names beside the document that are not read.
@@ -7955,9 +8046,56 @@ class Roles(NamedTuple):
             raise
         keys = {role: fields[path].keys for role, path in paths.items()}
         others = fields_without_role(listed, paths)
+        document = fields[paths["document"]]
+        value = fields[paths.get(names.value, paths["document"])]
+        is_said = names.value in {*paths, *names.given}
         return cls(
-            keys.get("query"), keys["document"], keys.get(names.value), paths, others, fields
+            keys.get("query"),
+            keys["document"],
+            keys.get(names.value),
+            paths,
+            others,
+            fields,
+            _has_lists_of_values(document, value),
+            None if is_said else fields.names_at(document.list_path),
         )
+
+    def values(self, cells: Iterable[Any]) -> list[Any]:
+        """Return the values of single documents, also from lists of one."""
+        return list(map(single_value, cells) if self.have_lists else cells)
+
+    def refuse_late_field(self, value: Any, names: Names) -> None:
+        """Raise an error for a field that none of the first objects has, if these have ids alone.
+
+        Whatever has more than its ids must say its value. Beside a list of ids, only a list under a
+        standard name could have the values.
+        """
+        if self.beside_ids is None:
+            return
+        late = fields_of(value).keys() - self.beside_ids
+        if self.all_fields[self.fields["document"]].holder in ("list", "mapping"):
+            standard = plain_names(*names.values_in_lists)
+            late = {name for name in late if plain_name(name) in standard}
+        if late:
+            problem = f"has {shown(min(late))}, and the first objects have ids alone"
+            raise InputError(f"{problem}; {give_values(names)}")
+
+
+def _has_lists_of_values(document: Field, value: Field) -> bool:
+    """Return whether a field has a list of values for each document, and not for each query."""
+    is_list_of_one = is_list(value.example) or len(value.lists) > len(document.lists)
+    return is_list_of_one and document.holder in ("", "hits")
+
+
+def single_value(cell: Any) -> Any:
+    """Return the only value in a list, which may lie in other lists; None for an empty one.
+
+    >>> single_value([["Relevant"]]), single_value([]), single_value([1, 2])
+    ('Relevant', None, [1, 2])
+    """
+    while is_list(cell) and len(cell) < 2:
+        cell = first_in(cell)
+    return cell
 
 
 def are_pairs(row: Any) -> bool:
@@ -8032,16 +8170,59 @@ def chosen_columns(columns: Fields, names: Names, there: str) -> dict[str, Any]:
 # Hits
 
 
-def roles_of_hits(fields: Fields, names: Names) -> Roles:
-    """Return where the hits of a query have the documents and their values."""
+def roles_of_hits(fields: Fields, names: Names, rows: Sequence[Any]) -> Roles:
+    """Return where the hits in the rows of queries have the documents and their values."""
     outside_lists = fields.leaves.outside_lists
     documents = names.candidates("document", outside_lists, DOCUMENT_OF_HITS)
     candidates: Candidates = {"document": documents}
     others = len(fields.leaves) - 1  # beside one id
     candidates |= _values_beside(outside_lists, others, names)
-    roles = Roles.chosen(fields, candidates, names, "its hits have")
+    try:
+        roles = Roles.chosen(fields, candidates, names, "its hits have")
+    except UnknownFieldError as error:
+        possible = outside_lists.among(documents) or outside_lists
+        hits = list(map(_objects_in_row, filter(is_list, rows)))
+        error.add(*_way_of_repeated(error, hits, possible, names))
+        raise
     names.refuse_unknown_order(roles.fields.get("score"), "field")
     return roles
+
+
+def _objects_in_row(row: Sequence[Any]) -> list[Any]:
+    """Return the hits of a query, which may be in pairs with their values."""
+    return [first_in(hit) if is_list(hit) else hit for hit in row]
+
+
+def _way_of_repeated(
+    error: UnknownFieldError, queries: Sequence[Any], possible: Fields, names: Names
+) -> list[str]:
+    """Return what an error says if a field that could be the document has an id several times.
+
+    Args:
+        error: the error, which says what is not clear.
+        queries: the objects, or the lists of hits, of a query each.
+        possible: the fields that could be the document.
+        names: the names of the side.
+    """
+    if "document" not in error.roles or names.kind != "run" or names.keep is not None:
+        return []
+    columns = [values_at(queries, field.keys) for field in possible.values()]
+    if not any(map(_repeat_ids, columns)):
+        return []
+    problem = "if a query lists a document several times, such as for each of its chunks"
+    best = mark("duplicates", "best")
+    return [f"{problem}, give {best} too, which counts it once, at its best rank"]
+
+
+def _repeat_ids(rows: Sequence[Any]) -> bool:
+    """Return whether the values of a field are ids, of which a query has some several times."""
+    lists = list(filter(is_list, rows))
+    values = list(chain.from_iterable(lists))
+    if not all(map(id_kind, map(type, values))):
+        return False
+    are_repeated = any(len(set(row)) < len(row) for row in lists)
+    # A few values in all queries are languages, say, or the names of sources.
+    return are_repeated and len(set(values)) > len(lists)
 
 
 # Objects
@@ -8075,6 +8256,8 @@ def roles_of_objects(
         roles = Roles.chosen(fields, candidates, names, "the objects have")
     except UnknownFieldError as error:
         error.add(*_ways_without_roles(error, objects, fields, names))
+        possible = fields.among(documents) or fields.leaves
+        error.add(*_way_of_repeated(error, objects, possible, names))
         raise
     names.refuse_unknown_order(roles.fields.get("score"), "field")
     _refuse_values_of_other_ids(fields, roles.fields, names.value)
@@ -8256,7 +8439,9 @@ def _fits(field: Field, objects: Sequence[Any], ids: Sequence[Any], names: Names
     """
     fits = all if _holds_text(field.example) else any
     rows = zip(ids, values_at(objects, field.keys), strict=True)
-    return fits(_could_be_values(values, row, names) for row, values in rows if row and values)
+    # Arrays, and the missing value of pandas, are neither true nor false.
+    filled = [row for row in rows if not any(map(is_empty, row))]
+    return fits(_could_be_values(values, ids_of_row, names) for ids_of_row, values in filled)
 
 
 def _holds_text(values: Any) -> bool:
@@ -8307,8 +8492,8 @@ class ListReader:
         if self.names.kind == "run":
             self._hold_against_order(query, numbers, ranks)
         try:
-            if self.names.kind == "run" and None in numbers:
-                refuse_no_score(list(ids), numbers)
+            if self.names.kind == "run" and NoneType in set(map(type, numbers)):
+                refuse_no_score(list(ids), numbers, self.names)
             return documents_of_query(ids, numbers, self.names, self.once)
         except InputError as error:
             error.hint = self.hint()
@@ -8327,8 +8512,9 @@ class ListReader:
 class HitReader:
     """Reads the fields of hits, which have the same paths in all of them."""
 
-    def __init__(self, hits: Iterable[Any], names: Names) -> None:
-        self.roles = roles_of_hits(fields_among(hits), names)
+    def __init__(self, hits: Iterable[Any], names: Names, rows: Sequence[Any]) -> None:
+        self.names = names
+        self.roles = roles_of_hits(fields_among(hits), names, rows[:LOOKED_AT])
         self.ranks = _path_of_ranks(self.roles, names)
         self.hint = partial(_hint_on_ids, self.roles, names)  # of errors about the ids
 
@@ -8342,11 +8528,22 @@ class HitReader:
         if position is not None:
             problem = f"{shown(hits[position])} is among hits that are objects; give objects alone"
             raise InputError(problem, position=position)
-        return self.ids(hits), _all_at(hits, self.roles.value), _all_at(hits, self.ranks)
+        _refuse_late_fields(hits, self.roles, self.names)
+        values = self.roles.values(_all_at(hits, self.roles.value))
+        return self.ids(hits), values, _all_at(hits, self.ranks)
 
     def ids(self, hits: Sequence[Any]) -> list[Any]:
         """Return the ids of hits."""
         return values_at(hits, self.roles.document)
+
+
+def _refuse_late_fields(objects: Iterable[Any], roles: Roles, names: Names) -> None:
+    """Raise an error for a field that none of the first objects has, beside ids alone."""
+    if roles.beside_ids is None:
+        return
+    for position, value in enumerate(objects):
+        with in_place(f"position {position}"):
+            roles.refuse_late_field(value, names)
 
 
 def _all_at(hits: Sequence[Any], keys: Keys | None) -> list[Any]:
@@ -8416,6 +8613,7 @@ class ObjectReader:
         self.are_in_lists = len(document.lists) == 2
         _refuse_other_lists(fields, self.fields, names)
         self.are_hits = document.holder == "hits"
+        self.place = document.list_path
         self.are_rows = not document.holder
         self.ranks = _path_of_ranks(self.roles, names)
         self.are_flat_rows = self.are_rows and all(len(keys) == 1 for keys in self.paths.values())
@@ -8446,8 +8644,12 @@ class ObjectReader:
 
     def rows(self, objects: Sequence[Any]) -> dict[str, list[Any]]:
         """Return the columns of rows that `within` gives, by their roles."""
+        _refuse_late_fields(objects, self.roles, self.names)
         paths = {role: self.paths[path] for role, path in self.fields.items()}
-        return {role: values_at(objects, keys) for role, keys in paths.items()}
+        columns = {role: values_at(objects, keys) for role, keys in paths.items()}
+        if self.roles.value is not None:
+            columns[self.names.value] = self.roles.values(columns[self.names.value])
+        return columns
 
     def rows_with_ranks(self, objects: Sequence[Any]) -> dict[str, list[Any]] | None:
         """Return the columns of rows with their ranks; None if they have none.
@@ -8500,6 +8702,9 @@ class ObjectReader:
         if not is_list(documents) and not isinstance(documents, Set):
             path = self.fields["document"]
             raise InputError(f"{path} is {shown(documents)}; give a list of ids")
+        # the hits of a query, which may be in lists within a list, or the object with a list of ids
+        objects = one_after_another(one_after_another([value_at(row, self.place)]))
+        _refuse_late_fields(objects, self.roles, self.names)
         if not self.are_hits and are_pairs(documents):
             return self.lists.read(query, *split_pairs(documents))
         ranks = ranks if is_list(ranks) else ()
@@ -8532,7 +8737,7 @@ class ObjectReader:
             path = self.fields[self.names.value]
             problem = f"the number of documents is {len(ids)}, but {path} is {shown(values)}"
             raise InputError(f"{problem}; give a value for each")
-        return list(values)
+        return self.roles.values(values)
 
 
 def _inputs_object_reader_chosen(
@@ -8624,7 +8829,7 @@ def is_dict_of_columns(side: Mapping[Any, Any], names: Names) -> bool:
 
 
 def _is_column(value: Any) -> bool:
-    return isinstance(value, (list, *ARROW)) or hasattr(value, "__array__")
+    return isinstance(value, (list, *ARROW)) or getattr(value, "shape", ()) != ()
 
 
 def examples_of(frame: Frame) -> dict[Any, Any]:
@@ -8659,7 +8864,8 @@ def read_table(argument: str, frame: Frame, names: Names) -> Columns | Pairs | l
     # All at once, since a query of a database runs every time.
     columns = settled(dict(zip(read.values(), frame.read(read), strict=True)))
     cells = {role: columns[read[name]] for role, name in named.items()}
-    if holds_lists(cells["document"]):
+    # Each row is a query with lists, or a document with a list of one value.
+    if holds_lists(cells["document"]) or holds_lists(cells.get(names.value, ())):
         return rows_of_frame(frame)
     if names.kind == "exclude":
         return Pairs(cells["query"], cells["document"])
@@ -8692,16 +8898,8 @@ def heads_of(columns: Mapping[str, Any]) -> dict[str, list[Any]]:
     return numbers | {"query": heads["query"]}
 
 
-def as_python(cell: Any) -> Any:
-    """Return the value of a cell as Python's, if its library can convert it."""
-    for method in ("as_py", "to_list", "tolist"):
-        if hasattr(cell, method):
-            return getattr(cell, method)()
-    return cell
-
-
 def holds_lists(cells: Any) -> bool:
-    """Return whether a cell of a column holds several documents."""
+    """Return whether a column holds lists or other nested values, as its first cell tells."""
     if isinstance(cells, ARROW):
         return bool(pa.types.is_nested(cells.type))
     first = as_python(next((cell for cell in cells if cell is not None), None))
@@ -8923,7 +9121,7 @@ def _refuse_two_matrices(argument: str, rows: Sequence[Any]) -> None:
 
     Those of a model, as the Trainer returns them, may differ in shape.
     """
-    if [getattr(row, "ndim", 0) for row in rows[:3]] != [2, 2]:
+    if [getattr(row, "ndim", 0) for row in rows[:3]] != [2, 2] or len(rows[0]) != len(rows[1]):
         return
     first, second = (tuple(row.shape) for row in rows)
     ids = mark("document_ids", said="document_ids=ids")
@@ -8986,7 +9184,7 @@ def objects_by_id(
             ids, rows = zip(*reader.queries(objects, queries), strict=True)
             by_position = queries is None and reader.roles.query is None
             return _by_id(argument, rows_by_query(argument, ids, rows), by_position, reader)
-    read = reader.rows_with_ranks(objects) or reader.rows(reader.within(objects))
+        read = reader.rows_with_ranks(objects) or reader.rows(reader.within(objects))
     cells: dict[str, Any] = {"query": queries, **read}  # those of a mapping, or of a field
     roles = reader.roles
     return columns_of_rows(argument, cells, names, roles.fields, reader.form, roles.others)
@@ -9173,6 +9371,7 @@ def _of_responses(argument: str, side: Mapping[Any, Any], names: Names) -> ById 
 
 def refuse_table_by_index(side: Mapping[Any, Any], argument: str = "") -> None:
     """Raise an error for {row: {column: cell}} and {column: {row: cell}}, as pandas makes them."""
+    _refuse_table_in_parts(side, argument)
     first = next(iter(side.values()), None)
     if not isinstance(first, Mapping):
         return
@@ -9182,6 +9381,13 @@ def refuse_table_by_index(side: Mapping[Any, Any], argument: str = "") -> None:
         hint = "give the table itself, its records, [{...}, ...], or its columns, {name: [...]}"
         raise InputError(f"is a table by its index, such as {shown(dict(first))}; {hint}", argument)
     _refuse_fields_by_document(first, argument)
+
+
+def _refuse_table_in_parts(side: Mapping[Any, Any], argument: str) -> None:
+    """Raise an error for {"columns": names, "data": rows}, as pandas and trackers of runs save."""
+    if is_list(side.get("columns")) and is_list(first_in(side.get("data"))):
+        hint = "give pandas.DataFrame(table['data'], columns=table['columns'])"
+        raise InputError(f"is a table in two parts, 'columns' and 'data'; {hint}", argument)
 
 
 def _refuse_fields_by_document(documents: Mapping[Any, Any], argument: str) -> None:
@@ -9359,7 +9565,7 @@ class RowReader:
         hits = list(islice(all_hits, LOOKED_AT))  # the first ones tell the fields of all
         objects = hits or _objects_in_pairs(rows)
         if objects:
-            self.hits = HitReader(objects, names if hits else names.without_value())
+            self.hits = HitReader(objects, names if hits else names.without_value(), rows)
             self.lists = ListReader(names, self.hits.hint)
             self.fields, self.others = self.hits.roles.fields, self.hits.roles.others
 
@@ -9469,7 +9675,7 @@ def with_ids_on_both(inputs: Any, names: Names) -> Any:
             qrels = _by_ids_beside("references", qrels, ids, names_of_side("qrels"))
         run = _by_ids_beside("predictions", run, ids, names)
         inputs = inputs._replace(document_ids=None)
-    if is_sparse(qrels) and _are_columns(run, qrels):
+    if is_sparse(qrels) and _are_columns(run, qrels, names):
         # Lists of integers beside a sparse matrix are numbers of its columns, best first.
         run = _inputs_beside_ids_ranked(run, names)
     if has_ids(run):
@@ -9497,9 +9703,10 @@ def _are_lists_without_ids(side: Any) -> bool:
     return not has_ids(side) and are_lists(side)
 
 
-def _inputs_beside_ids_lists(side: Any) -> Rows:
+def _inputs_beside_ids_lists(argument: str, side: Any) -> Rows:
     """Return the values of queries as lists, also from an array or a column; None is empty."""
-    return [[] if row is None else in_python(row) for row in in_python(side)]
+    rows = ([] if row is None else plain(argument, row) for row in in_python(side))
+    return rows_as_lists(argument, rows)
 
 
 def _are_integers(rows: Iterable[Iterable[Any]]) -> bool:
@@ -9511,7 +9718,7 @@ def _are_integers(rows: Iterable[Iterable[Any]]) -> bool:
 
 def _by_ids_beside(argument: str, values: Any, ids: Any, names: Names) -> ById:
     """Return the values of queries by the ids in the same places; the id -1 is no document."""
-    rows, lists = _inputs_beside_ids_lists(values), _inputs_beside_ids_lists(ids)
+    rows, lists = _inputs_beside_ids_lists(argument, values), _inputs_beside_ids_lists("document_ids", ids)
     check_queries_equal(len(lists), len(rows), "document_ids", argument)
     queries = {}
     for query, (row, row_ids) in enumerate(zip(rows, lists, strict=True)):
@@ -9522,8 +9729,7 @@ def _by_ids_beside(argument: str, values: Any, ids: Any, names: Names) -> ById:
             if argument == "references":
                 hint += ", or, if these are the ids of relevant documents, sets"
             raise InputError(f"{problem}; {hint}", "document_ids", place)
-        # FAISS fills up its lists of ids with -1.
-        places = [index for index, document in enumerate(row_ids) if document != -1]
+        places = _places_of_ids(row_ids)
         documents = [row_ids[index] for index in places]
         numbers = [as_number(row[index]) for index in places]
         try:
@@ -9533,9 +9739,17 @@ def _by_ids_beside(argument: str, values: Any, ids: Any, names: Names) -> ById:
     return ById(queries, by_position=True, form="lists of numbers with ids in document_ids")
 
 
+def _places_of_ids(row: Sequence[Any]) -> Sequence[int]:
+    """Return the places that have ids: FAISS fills up its lists with -1."""
+    try:
+        return [index for index, document in enumerate(row) if document != -1]
+    except (TypeError, ValueError):  # of what is neither equal nor another, and is refused as an id
+        return range(len(row))
+
+
 def _refuse_ids_as_relevances(ids: Any, qrels: Any) -> None:
     """Raise an error, or warn, for references that are ids, as those of a search without errors."""
-    id_lists, rows = _inputs_beside_ids_lists(ids), _inputs_beside_ids_lists(qrels)
+    id_lists, rows = _inputs_beside_ids_lists("document_ids", ids), _inputs_beside_ids_lists("references", qrels)
     lengths = list(map(len, rows))
     if list(map(len, id_lists)) != lengths or not _are_integers([*id_lists, *rows]):
         return
@@ -9556,7 +9770,7 @@ def _beside_judged_ids(run: Any, qrels: Any, names: Names) -> tuple[Any, Any]:
         return _by_column(run), qrels
     if not are_lists(run):
         return run, qrels
-    rows = _inputs_beside_ids_lists(run)
+    rows = _inputs_beside_ids_lists("predictions", run)
     if _are_integers(rows):
         return _inputs_beside_ids_ranked(run, names), qrels  # as rankers return ids without scores
     if id_kind(type(qrels.first_id)) != "integers":
@@ -9571,7 +9785,8 @@ def _beside_judged_ids(run: Any, qrels: Any, names: Names) -> tuple[Any, Any]:
 
 def _inputs_beside_ids_ranked(run: Any, names: Names) -> ById:
     """Return lists of integers as ids, best first."""
-    ranked = read_by_query("predictions", enumerate(_inputs_beside_ids_lists(run)), names, by_position=True)
+    rows = enumerate(_inputs_beside_ids_lists("predictions", run))
+    ranked = read_by_query("predictions", rows, names, by_position=True)
     return replace(ranked, form="lists of integers, which are ids beside ids")
 
 
@@ -9611,12 +9826,29 @@ def _lists_beside_ids(run: ById | Columns, qrels: Any) -> InputError:
 # Sparse matrices
 
 
-def _are_columns(run: Any, sparse: Any) -> bool:
-    """Return whether predictions are numbers of columns of a sparse matrix, and not its values."""
+def _are_columns(run: Any, sparse: Any, names: Names) -> bool:
+    """Return whether predictions are numbers of columns of a sparse matrix, and not its values.
+
+    Raises:
+        InputError: they could be both, and nobody said which score is best.
+    """
     if isinstance(run, ARROW) or not _are_lists_without_ids(run):
         return False
-    rows = _inputs_beside_ids_lists(run)
-    return _are_integers(rows) and sparse.shape[1] not in map(len, rows)
+    rows = _inputs_beside_ids_lists("predictions", run)
+    if not _are_integers(rows):
+        return False
+    columns = set(range(sparse.shape[1]))
+    # Scores are of all columns.
+    if names.has_no_value or set(map(len, rows)) != {len(columns)}:
+        return True
+    ranked = map(without_filling, rows)
+    are_both = all(sorted(row) == sorted(columns.intersection(row)) for row in ranked)
+    if are_both and not names.is_order_given:
+        last = len(columns) - 1
+        problem = f"hold each of 0 to {last} once in a query at most, as columns or scores may"
+        ids = f"{mark('fields', {'score': None})} if these are columns, best first"
+        raise InputError(f"{problem}; give {ids}, or floats if scores", "predictions")
+    return False
 
 
 def _by_column(sparse: Any) -> ById:
@@ -10437,7 +10669,9 @@ def _inputs_together_named(side: ById | Columns, query_ids: Any) -> ById | Colum
         queries = dict(zip(ids, side.queries.values(), strict=True))
         return replace(side, queries=queries, by_position=False, fields=fields)
     columns: Columns = _with_integers(side)
-    return columns._replace(query_ids=pa.array(ids), positions=None, fields=fields)
+    return columns._replace(
+        query_ids=read_ids("query_ids", ids).distinct, positions=None, fields=fields
+    )
 
 
 def _with_integers(side: Any) -> Any:
@@ -10643,6 +10877,9 @@ def settled_systems(
         name = _field_of(sides[run], "score") or name_of_column(given[run])
         settled = {**shared, "predictions": converted[run], "score_name": name}
         system = together(inputs._replace(fields=None, **settled), names[run])
+        _refuse_values_by_position(run, converted[run], system.predictions, names[run])
+        qrels = converted["references"]
+        _refuse_values_by_position("references", qrels, system.references, names["references"])
         if orders[run] != "ascending" and says_lowest_first(name, NAMES_OF_RANKS):
             _refuse_counted_ranks(run, system, labels, keep)
         systems.append(system)
@@ -10660,6 +10897,23 @@ def _refuse_counted_ranks(
     first = rankings.first_count()
     if first is not None:
         raise counted_ranks(argument, system.score_name, first)
+
+
+def _refuse_values_by_position(argument: str, given: Any, read: Any, names: Names) -> None:
+    """Raise an error for numbers by position that are values, though `fields` says there are none.
+
+    Args:
+        argument: the argument of a side.
+        given: the side alone, of which lists of integers may be ids.
+        read: the side beside the other one, which tells what they are.
+        names: the names of the side.
+    """
+    are_by_position = isinstance(given, (list, tuple, np.ndarray, *ARROW)) or is_sparse(given)
+    if names.has_no_value and are_by_position and getattr(read, "has_values", True):
+        call = mark("fields", {names.value: None})
+        read_as = f"hold numbers by position, each of which is read as a {names.value}"
+        problem = f"{read_as}, but {call} says that there is none"
+        raise InputError(f"{problem}; leave it out, or give the ids of documents", argument)
 
 
 def _warn_of_unread_relevances(qrels: Any, given: Any) -> None:
@@ -10710,45 +10964,58 @@ def _read_sides(
     if not errors:
         return sides
     errors.update(_errors_of_words(qrels, names["references"]))
-    nameless = _of_values_without_name(errors, given, names)
-    if len(nameless) == len(errors) and not isinstance(qrels, (list, np.ndarray)):
-        nameless[-1].add(*_next_problem(given, names, sides))
+    _add_next_problems(errors, given, names, sides)
     are_one = sum(side is given["references"] for side in given.values()) > 1
     raise one_error(errors, are_one, sides)
 
 
+def _add_next_problems(
+    errors: Mapping[str, InputError],
+    given: Mapping[str, Any],
+    names: Mapping[str, Names],
+    read: Mapping[str, Any],
+) -> None:
+    """Add to the errors of sides that lack only the name of their values what is wrong next."""
+    nameless = _of_values_without_name(errors, given, names)
+    sides = dict(read)
+    for argument, error in nameless.items():
+        try:
+            sides[argument] = _without_values(argument, given[argument], names[argument])
+        except ValueError as problem:
+            if not any(way in marked(problem) for way in error.ways):  # it says no more
+                error.add(marked(problem))
+    # What only both sides tell is known if nothing else is wrong with any of them.
+    if errors.keys() <= nameless.keys() & sides.keys():
+        run = next(iter(given))
+        last = list(nameless.values())[-1]
+        last.add(*_problem_of_both(sides[run], sides["references"], names[run]))
+
+
 def _of_values_without_name(
     errors: Mapping[str, InputError], given: Mapping[str, Any], names: Mapping[str, Names]
-) -> list[UnknownFieldError]:
-    """Return the errors of sides in memory with which nothing is wrong but the name of values.
-
-    Those that say what else to do need no other problem beside it.
-    """
-    nameless = []
+) -> dict[str, UnknownFieldError]:
+    """Return the errors of sides in memory with which nothing is wrong but the name of values."""
+    nameless = {}
     for argument, error in errors.items():
         is_of_file = error is given[argument]
         if is_of_file or names[argument].has_query_ids:
             continue
-        if not isinstance(error, UnknownFieldError) or error.ways:
-            continue
-        if error.roles == [names[argument].value]:
-            nameless.append(error)
+        if isinstance(error, UnknownFieldError) and error.roles == [names[argument].value]:
+            nameless[argument] = error
     return nameless
 
 
-def _next_problem(
-    given: Mapping[str, Any], names: Mapping[str, Names], read: Mapping[str, Any]
-) -> Iterator[str]:
-    """Yield what else is wrong with both sides, of which some have no name for their values."""
-    run = next(iter(given))
-    unread = [argument for argument in given if argument not in read]
-    sides = dict(read)
+def _without_values(argument: str, side: Any, names: Names) -> Any:
+    """Return a side of which no field is known to hold the values."""
+    with catch_warnings(action="ignore"):
+        return read_side(argument, side, names.without_value())
+
+
+def _problem_of_both(run: Any, qrels: Any, names: Names) -> Iterator[str]:
+    """Yield what is wrong with both sides together, of which some have no values."""
     try:
         with catch_warnings(action="ignore"):
-            for argument in unread:
-                without_value = names[argument].without_value()
-                sides[argument] = read_side(argument, given[argument], without_value)
-            rankings = align(together(Inputs(sides[run], sides["references"]), names[run]))
+            rankings = align(together(Inputs(run, qrels), names))
     except ValueError as error:
         yield marked(error)
         return
@@ -10826,7 +11093,7 @@ def _is_list_of_run(path: Any) -> bool:
 
 def _field_of(side: Any, role: str) -> Any:
     """Return the field from which a role was read; None for sides without fields."""
-    return getattr(side, "fields", {}).get(role)
+    return fields_read(side).get(role)
 
 
 # Both sides together
@@ -11058,11 +11325,13 @@ def _pieces(inputs: Inputs) -> Iterator[Inputs]:
     """Cut inputs that are copied into pieces of about PART documents, so that copies are small."""
     predictions, references = inputs[:2]
     # The queries of `query_ids` are joined whole, and so are documents with ids.
-    is_whole = inputs.query_ids is not None
+    if inputs.query_ids is not None:
+        yield inputs
+        return
     # Two sparse matrices are never made dense.
-    if not is_whole and is_sparse(predictions) != is_sparse(references):
+    if is_sparse(predictions) != is_sparse(references):
         pieces = dense_pieces(predictions, references, PART)
-    elif not is_whole and _is_chunked(predictions) and _is_chunked(references):
+    elif _is_chunked(predictions) and _is_chunked(references):
         pieces = _pieces_of_columns(predictions, references)
     else:
         yield inputs
@@ -11536,7 +11805,7 @@ def fault_of(value: Any, kind: str, labels: Labels | None, seen: Iterable[Any]) 
     if kind != "qrels":
         return "is not a number"
     if labels is not None:
-        return labels.unknown(value)
+        return labels.unknown(value, seen)
     return f"is not a number; {instead_of_text(value, seen)}"
 
 
@@ -11896,6 +12165,7 @@ class Records(ValueReader):
             for path, keys in self.reader.paths.items():
                 if keys[0] not in row:
                     raise ValueError(f"has no {path!r}, which the first record has")
+            self.reader.roles.refuse_late_field(row, self.names)
             rows.append((number, row))
         return rows
 
@@ -11912,8 +12182,10 @@ class Records(ValueReader):
         columns = list(self.reader.fields.values())
         lines = text.removesuffix(b"\n").count(b"\n") + 1
         types = dict(zip(columns, (pa.string(), pa.string(), pa.float64()), strict=False))
+        may_be_late = self.reader.roles.beside_ids is not None
         parse = arrow_json.ParseOptions(
-            explicit_schema=pa.schema(types), unexpected_field_behavior="ignore"
+            explicit_schema=pa.schema(types),
+            unexpected_field_behavior="error" if may_be_late else "ignore",
         )
         read = arrow_json.ReadOptions(block_size=len(text) + 1, use_threads=False)
         text.decode()
@@ -12160,14 +12432,15 @@ def _files_tables_chosen(source: Source, request: ReadRequest) -> dict[str, str]
         if nested:
             return None
         raise
-    if chosen["document"] in nested:
+    # Each row is a query with lists, or a document with a list of one value.
+    if not nested.isdisjoint((chosen["document"], chosen.get(request.names.value))):
         return None
     for role in ("query", "document"):
-        _refuse_no_ids(schema.field(chosen[role]))
+        _files_tables_refuse_no_ids(schema.field(chosen[role]))
     return chosen
 
 
-def _refuse_no_ids(field: pa.Field) -> None:
+def _files_tables_refuse_no_ids(field: pa.Field) -> None:
     """Raise an error for a column whose type is not of ids; one without values has no type."""
     kind = value_type(field.type)
     if id_kind(kind) not in FILE_IDS and not pa.types.is_null(kind):
@@ -12463,10 +12736,8 @@ THOUSANDS = re.compile(r"[1-9][0-9]{0,2}\.[0-9]{3}")
 HUNDREDS = re.compile("[1-9][0-9]{2}")
 LINE_OF_EXCEL = re.compile("sep=.")  # which says how its cells are separated
 NAMED_TABLE = re.compile(r"\.[ct]sv(\.|$)")
-RATINGS = (
-    "give ratings as CSV or TSV with a first line that names the columns, such as "
-    "user_id,item_id,rating"
-)
+RATINGS = "give ratings as CSV or TSV with a first line that names the columns, such as "
+RATING_COLUMNS = ("user_id", "item_id", "rating")
 
 
 class Layout(NamedTuple):
@@ -12868,7 +13139,8 @@ def _refuse_no_qrels(rows: Sequence[Sequence[bytes]]) -> None:
     line = shown_cell(b" ".join(rows[0]))
     if all(TIME.fullmatch(row[-1]) for row in rows):
         problem = f"the line {line} ends in a time where qrels have the relevance"
-        raise ValueError(f"{problem}; {RATINGS}")
+        columns = [*RATING_COLUMNS[: len(rows[0]) - 1], "timestamp"]
+        raise ValueError(f"{problem}; {RATINGS}{','.join(columns)}")
     counts = Counter[bytes]()
     for row in rows:
         counts[row[0]] += 1
@@ -13129,7 +13401,7 @@ def _other_columns(text: str, columns: int, layout: Layout) -> str:
         return NOT_UTF_8
     problem = f"{columns_text(columns)}; {layout.words}"
     if "::" in text:  # as MovieLens separates ratings
-        return f"{problem}; {RATINGS}"
+        return f"{problem}; {RATINGS}user_id,item_id,rating,timestamp"
     if layout in OTHER_SIDE.get(columns, ()):
         return problem + mark("swapped", said="are both sides swapped?", before="; ")
     return problem
@@ -14071,8 +14343,8 @@ def _doubt_about_equal_relevances(rankings: Rankings) -> str:
     if not rankings.are_equally_relevant():
         return ""
     problem = "all documents of each query are equally relevant, so that any order is ideal"
-    if rankings.place is None:
-        return f"{problem}; give the documents that are not relevant too"
+    if not _count_from_zero(rankings):
+        return f"{problem}; give the documents that are not relevant too, with their scores"
     grades = "{query: dict(enumerate(grades))}"
     return f"{problem}; if the references are grades and not ids, give {grades}"
 
@@ -17914,6 +18186,7 @@ def _columns_of_data(data: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
         columns["by"] = crossed([columns.pop(name) for name in slices])
     query_ids = columns["query_ids"]
     if query_ids is None:
+        _refuse_batches(data, next(iter(columns.values())))
         return columns
     for name, values_of_queries in _BY_QUERY.items():
         # A name was replaced by a column, which has a value in every row.
@@ -17928,6 +18201,27 @@ def _columns_of_data(data: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
         _warn_of_several_first_ranks(frame, columns, arguments)
     _refuse_empty_rows(columns)
     return columns
+
+
+def _refuse_batches(data: Any, scores: Any) -> None:
+    """Raise an error for records with the rows of several queries each, which no `query_ids` names.
+
+    The record of a query may have its id in each row.
+    """
+
+    def holds_batches(name: str) -> bool:
+        with suppress(ValueError, TypeError, KeyError):  # of what is no record with ids of rows
+            first_ids = fields_of(first_in(data))[name]
+            has_ids_of_rows = np.shape(first_ids) == np.shape(first_in(scores))
+            most_ids = max(len(np.unique(record[name])) for record in map(fields_of, data))
+            return has_ids_of_rows and most_ids > 1
+        return False
+
+    frame: Any = frame_of_data("data", data)
+    for name in filter(holds_batches, spelled(frame.names, QUERY[0])):
+        problem = f"a record has several queries in {shown(name)}, as a batch does"
+        hint = f"give {mark('query_ids')}, and {JOINED_BATCHES}"
+        raise InputError(problem, "data", hint=hint)
 
 
 def _warn_of_several_first_ranks(
@@ -22119,7 +22413,7 @@ class Meter:
         scores, labels, mask, query_ids = settled(columns).values()
         if mask is not None:
             scores, labels, query_ids = _loops_meter_without_padding(scores, labels, mask, query_ids)
-        if _loops_meter_is_empty(scores) and _loops_meter_is_empty(labels):
+        if _is_empty(scores) and _is_empty(labels):
             return  # for example the last batch of a process
         if query_ids is None:
             self._add(measure_inputs(Inputs(scores, labels), self.options))
@@ -22266,7 +22560,7 @@ def _added(*several: Sums) -> Sums:
     return total
 
 
-def _loops_meter_is_empty(side: Any) -> bool:
+def _is_empty(side: Any) -> bool:
     if hasattr(side, "shape"):  # a sparse matrix has no length
         return bool(side.shape[:1] == (0,))
     # A single number has no length, and is refused later.
