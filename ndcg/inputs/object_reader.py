@@ -143,6 +143,7 @@ class ObjectReader:
         names: the names that their fields may have.
         have_queries: whether their queries are known, as in a mapping by query.
         is_whole: whether the side is a single object, which may hold all queries in a list.
+        fields: the fields of the objects, if they are known.
 
     Attributes:
         roles: where the objects have the query, the documents and their values.
@@ -160,8 +161,9 @@ class ObjectReader:
         names: Names,
         have_queries: bool = False,
         is_whole: bool = False,
+        fields: Fields | None = None,
     ) -> None:
-        fields = fields_among(objects)
+        fields = fields or fields_among(objects)
         # The path of the query may lead through a list that holds the queries, as `cases.id`.
         query = fields.get(names.name("query"), Field(()))
         self.wrapper = query.list_path

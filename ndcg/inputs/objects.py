@@ -112,36 +112,25 @@ def _attributes_of_class(value: Any) -> dict[str, Any]:
     return attributes
 
 
-def without_arrays(objects: Sequence[Any]) -> Sequence[Any]:
-    """Return objects in which arrays and tensors are lists; the same if the first has none.
+def have_arrays(fields: Fields) -> bool:
+    """Return whether a field of objects is an array or a tensor, or a list of them."""
+    examples = [field.example for field in fields.values()]
+    held = [example for example in examples if type(example) not in SINGLE]
+    return any(map(_is_array, chain(held, map(first_in, held))))
 
-    The first one without an empty list tells, since arrays may be those that are not empty.
 
-    >>> without_arrays([{"id": "q", "hits": []}, {"id": "r", "hits": np.array(["a", "b"])}])
-    [{'id': 'q', 'hits': []}, {'id': 'r', 'hits': ['a', 'b']}]
+def with_lists(objects: Sequence[Any]) -> list[Any]:
+    """Return objects in which arrays and tensors are lists.
+
+    >>> with_lists([{"id": "q", "hits": np.array(["a", "b"])}])
+    [{'id': 'q', 'hits': ['a', 'b']}]
     """
-    telling = filterfalse(_has_empty_list, objects[:LOOKED_AT])
-    if not _has_arrays(_first(chain(telling, objects)), DEEPEST_IN_CLIENTS):
-        return objects
     return [_with_lists(value, DEEPEST_IN_CLIENTS) for value in objects]
 
 
-def _has_empty_list(value: Any) -> bool:
-    return not all(filter(is_list, fields_of(value).values()))
-
-
 def _is_array(value: Any) -> bool:
-    return _has_any(value, ("tolist", "__array__")) and not isinstance(value, np.generic)
-
-
-def _has_arrays(value: Any, depth: int) -> bool:
-    """Return whether an object holds an array, at most so deep."""
-    if is_list(value):
-        return _has_arrays(_first(value), depth)
-    if depth > 0 and is_object(value):
-        held = [field for field in fields_of(value).values() if type(field) not in SINGLE]
-        return any(_has_arrays(field, depth - 1) for field in held)
-    return _is_array(value)
+    is_array = hasattr(value, "tolist") or hasattr(value, "__array__")
+    return is_array and not isinstance(value, np.generic)
 
 
 def _with_lists(value: Any, depth: int) -> Any:
@@ -260,10 +249,6 @@ def is_mapping_to_numbers(value: Any) -> bool:
     if not isinstance(value, Mapping):
         return False
     return all(issubclass(kind, (Real, NoneType)) for kind in set(map(type, value.values())))
-
-
-def _first(values: Iterable[Any]) -> Any:
-    return next((value for value in values if value is not None), None)
 
 
 def value_at(value: Any, keys: Keys) -> Any:

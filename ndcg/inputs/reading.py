@@ -150,7 +150,8 @@ def settled_systems(
     names_of = partial(names_of_side, fields=fields, has_query_ids=inputs.has_query_ids)
     names = {run: names_of("run", score_order=orders[run], keep=keep) for run in runs}
     names["references"] = names_of("qrels", labels=labels)
-    names["exclude"] = names_of("exclude")
+    if inputs.exclude is not None:
+        names["exclude"] = names_of("exclude")
     others = {"references": inputs.references, "exclude": inputs.exclude}
     ids = {"query_ids": inputs.query_ids, "document_ids": inputs.document_ids}
     # Generators become lists, since their values are looked at before they are read.
@@ -163,7 +164,7 @@ def settled_systems(
         _warn_of_unread_relevances(sides["references"], given["references"])
     read_runs = [sides[run] for run in runs]
     if not any(map(has_no_documents, (*read_runs, sides["references"]))):
-        refuse_unused_fields(fields, read_runs, sides["references"], sides["exclude"], **ids)
+        refuse_unused_fields(fields, read_runs, sides["references"], sides.get("exclude"), **ids)
     # A name of a column is among `fields`.
     given.update({name: None for name, value in ids.items() if isinstance(value, str)})
     converted = {name: plain(name, side) for name, side in {**given, **sides}.items()}

@@ -50,11 +50,12 @@ from .objects import (
     fields_of,
     first_in,
     first_no_object,
+    have_arrays,
     is_list,
     is_mapping_to_numbers,
     is_nested,
     is_object,
-    without_arrays,
+    with_lists,
 )
 from .roles import are_pairs, split_pairs
 from .sources import (
@@ -214,9 +215,12 @@ def objects_by_id(
     is_whole: bool = False,
 ) -> ById | Columns:
     """Return the documents of objects that are rows or queries."""
-    objects = without_arrays(objects)
     with in_place(argument, instead_of=argument):
-        reader = ObjectReader(objects, names, queries is not None, is_whole)
+        fields = fields_among(objects)
+        if have_arrays(fields):
+            objects = with_lists(objects)
+            fields = fields_among(objects)
+        reader = ObjectReader(objects, names, queries is not None, is_whole, fields)
         if not reader.are_rows:
             ids, rows = zip(*reader.queries(objects, queries), strict=True)
             by_position = queries is None and reader.roles.query is None
