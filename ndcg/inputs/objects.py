@@ -29,6 +29,7 @@ DEEPEST_IN_CLIENTS = 4  # within an object of a client, which may refer to one a
 LOOKED_AT = 1 << 8  # objects of a side or in the lists of a field, of which the fields are told
 FEWEST_IN_LIST = 1 << 2  # of the elements of a list; the first one may lack what others have
 MOST_CELLS = 1 << 16  # fields of the objects at one path, since mappings may have many documents
+MAPPINGS = (dict, Mapping)  # a dict is found much faster as such
 SINGLE = {NoneType, str, int, float, bool}  # types of values that hold no other values
 NO_OBJECTS = (NoneType, str, bytes, date, Number, list, Set, type, Enum, UUID, PathLike)
 # Attributes that are computed, perhaps slowly or with a warning.
@@ -88,7 +89,7 @@ def first_in(row: Any) -> Any:
 
 def fields_of(value: Any) -> Mapping[Any, Any]:
     """Return the fields of an object by their names; of a value without fields nothing."""
-    if isinstance(value, (dict, Mapping)):  # a dict is found much faster as such
+    if isinstance(value, MAPPINGS):
         return value
     if hasattr(value, "asDict"):  # of Spark
         return dict(value.asDict())
@@ -208,9 +209,9 @@ def _holder(example: Any, lists: Sequence[int]) -> str:
         return "hits"
     if type(example) in SINGLE:  # usually, and much faster
         return ""
-    if is_list(example) or isinstance(example, Set):
-        return "list"
-    return "mapping" if isinstance(example, Mapping) else ""
+    if isinstance(example, MAPPINGS):
+        return "mapping"
+    return "list" if is_list(example) or isinstance(example, Set) else ""
 
 
 def is_empty(value: Any) -> bool:
@@ -246,7 +247,7 @@ def to_list(fields: Fields) -> Fields:
 
 def is_mapping_to_numbers(value: Any) -> bool:
     """Return whether a value is a mapping to numbers or None, such as documents' scores."""
-    if not isinstance(value, Mapping):
+    if not isinstance(value, MAPPINGS):
         return False
     return all(issubclass(kind, (Real, NoneType)) for kind in set(map(type, value.values())))
 

@@ -167,7 +167,10 @@ def settled_systems(
         refuse_unused_fields(fields, read_runs, sides["references"], sides.get("exclude"), **ids)
     # A name of a column is among `fields`.
     given.update({name: None for name, value in ids.items() if isinstance(value, str)})
-    converted = {name: plain(name, side) for name, side in {**given, **sides}.items()}
+    converted = {**given, **sides}
+    for name, side in converted.items():
+        if not has_ids(side):
+            converted[name] = plain(name, side)
     shared = {name: converted[name] for name in (*others, *ids)}
     systems = []
     for run in runs:

@@ -46,6 +46,7 @@ from .ids import id_kind
 from .object_reader import HitReader, ListReader, ObjectReader
 from .objects import (
     LOOKED_AT,
+    MAPPINGS,
     fields_among,
     fields_of,
     first_in,
@@ -369,7 +370,7 @@ def _is_wrapper(side: Mapping[Any, Any], names: Names) -> bool:
 
 def is_mapping_to_values(row: Any) -> bool:
     """Return whether an object is a mapping of documents to values: all of them are single."""
-    return isinstance(row, Mapping) and not any(map(is_nested, row.values()))
+    return isinstance(row, MAPPINGS) and not any(map(is_nested, row.values()))
 
 
 def is_ranking(row: Mapping[Any, Any], names: Names) -> bool:
@@ -414,9 +415,9 @@ def refuse_table_by_index(side: Mapping[Any, Any], argument: str = "") -> None:
     """Raise an error for {row: {column: cell}} and {column: {row: cell}}, as pandas makes them."""
     _refuse_table_in_parts(side, argument)
     first = next(iter(side.values()), None)
-    if not isinstance(first, Mapping):
+    if not isinstance(first, MAPPINGS):
         return
-    are_mappings = all(isinstance(column, Mapping) for column in side.values())
+    are_mappings = all(isinstance(column, MAPPINGS) for column in side.values())
     # Two names of fields tell a row: documents are hardly called query_id and score.
     if may_be_fields(first) or (are_mappings and may_be_fields(side)):
         hint = "give the table itself, its records, [{...}, ...], or its columns, {name: [...]}"

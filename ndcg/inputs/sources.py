@@ -144,6 +144,8 @@ def names_of_columns(table: Any) -> list[Any]:
     """Return the names of columns, or of the fields of a structured array, if it has any."""
     in_array = getattr(getattr(table, "dtype", None), "names", None)
     names = getattr(table, "column_names", getattr(table, "columns", in_array))
+    if names is None:  # usually, and much faster
+        return []
     return list(names) if isinstance(names, Iterable) else []
 
 
