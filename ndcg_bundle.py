@@ -3249,6 +3249,8 @@ def names_of_columns(table: Any) -> list[Any]:
     """Return the names of columns, or of the fields of a structured array, if it has any."""
     in_array = getattr(getattr(table, "dtype", None), "names", None)
     names = getattr(table, "column_names", getattr(table, "columns", in_array))
+    if names is None:  # usually, and much faster
+        return []
     return list(names) if isinstance(names, Iterable) else []
 
 
@@ -3735,7 +3737,7 @@ def fields_without_role(fields: Iterable[Any], chosen: Mapping[str, Any]) -> tup
     """
     roles = set(chosen.values())
     left = [str(field) for field in fields if field not in roles]
-    return tuple(field for field in left if not ROW_NUMBER.fullmatch(field))
+    return tuple(filterfalse(ROW_NUMBER.fullmatch, left))
 
 
 def instead_of_relevance(kind: str, fields: Mapping[str, Any], others: Sequence[str]) -> str:
@@ -4090,17 +4092,21 @@ def names_of_side(
     # The value of the other side may be a field of this one too.
     roles = ("query", "document", value)
     given = {role: sides[kind] for role, sides in check_fields(fields).items() if role in roles}
-    names = partial(
-        Names, kind, value, given, has_query_ids or False, takes_query_ids=has_query_ids is not None
+    if kind == "exclude":
+        # Documents to exclude have no value, and may be repeated.
+        given[value] = Given(None)
+        keep = "first"
+    return Names(
+        kind,
+        value,
+        given,
+        has_query_ids=has_query_ids or False,
+        takes_query_ids=has_query_ids is not None,
+        labels=labels,
+        ascending=score_order == "ascending",
+        is_order_given=kind != "run" or score_order is not None,
+        keep=keep,
     )
-    if kind == "qrels":
-        return names(labels=labels)
-    if kind == "run":
-        is_given = score_order is not None
-        return names(ascending=score_order == "ascending", is_order_given=is_given, keep=keep)
-    # Documents to exclude have no value, and may be repeated.
-    given[value] = Given(None)
-    return names(keep="first")
 
 
 PLAIN_USERS = plain_names(USERS)
@@ -7367,6 +7373,7 @@ DEEPEST_IN_CLIENTS = 4  # within an object of a client, which may refer to one a
 LOOKED_AT = 1 << 8  # objects of a side or in the lists of a field, of which the fields are told
 FEWEST_IN_LIST = 1 << 2  # of the elements of a list; the first one may lack what others have
 MOST_CELLS = 1 << 16  # fields of the objects at one path, since mappings may have many documents
+MAPPINGS = (dict, Mapping)  # a dict is found much faster as such
 SINGLE = {NoneType, str, int, float, bool}  # types of values that hold no other values
 NO_OBJECTS = (NoneType, str, bytes, date, Number, list, Set, type, Enum, UUID, PathLike)
 # Attributes that are computed, perhaps slowly or with a warning.
@@ -7426,7 +7433,7 @@ def first_in(row: Any) -> Any:
 
 def fields_of(value: Any) -> Mapping[Any, Any]:
     """Return the fields of an object by their names; of a value without fields nothing."""
-    if isinstance(value, (dict, Mapping)):  # a dict is found much faster as such
+    if isinstance(value, MAPPINGS):
         return value
     if hasattr(value, "asDict"):  # of Spark
         return dict(value.asDict())
@@ -7450,36 +7457,25 @@ def _attributes_of_class(value: Any) -> dict[str, Any]:
     return attributes
 
 
-def without_arrays(objects: Sequence[Any]) -> Sequence[Any]:
-    """Return objects in which arrays and tensors are lists; the same if the first has none.
+def have_arrays(fields: Fields) -> bool:
+    """Return whether a field of objects is an array or a tensor, or a list of them."""
+    examples = [field.example for field in fields.values()]
+    held = [example for example in examples if type(example) not in SINGLE]
+    return any(map(_is_array, chain(held, map(first_in, held))))
 
-    The first one without an empty list tells, since arrays may be those that are not empty.
 
-    >>> without_arrays([{"id": "q", "hits": []}, {"id": "r", "hits": np.array(["a", "b"])}])
-    [{'id': 'q', 'hits': []}, {'id': 'r', 'hits': ['a', 'b']}]
+def with_lists(objects: Sequence[Any]) -> list[Any]:
+    """Return objects in which arrays and tensors are lists.
+
+    >>> with_lists([{"id": "q", "hits": np.array(["a", "b"])}])
+    [{'id': 'q', 'hits': ['a', 'b']}]
     """
-    telling = filterfalse(_has_empty_list, objects[:LOOKED_AT])
-    if not _has_arrays(_inputs_objects_first(chain(telling, objects)), DEEPEST_IN_CLIENTS):
-        return objects
     return [_with_lists(value, DEEPEST_IN_CLIENTS) for value in objects]
 
 
-def _has_empty_list(value: Any) -> bool:
-    return not all(filter(is_list, fields_of(value).values()))
-
-
 def _is_array(value: Any) -> bool:
-    return _has_any(value, ("tolist", "__array__")) and not isinstance(value, np.generic)
-
-
-def _has_arrays(value: Any, depth: int) -> bool:
-    """Return whether an object holds an array, at most so deep."""
-    if is_list(value):
-        return _has_arrays(_inputs_objects_first(value), depth)
-    if depth > 0 and is_object(value):
-        held = [field for field in fields_of(value).values() if type(field) not in SINGLE]
-        return any(_has_arrays(field, depth - 1) for field in held)
-    return _is_array(value)
+    is_array = hasattr(value, "tolist") or hasattr(value, "__array__")
+    return is_array and not isinstance(value, np.generic)
 
 
 def _with_lists(value: Any, depth: int) -> Any:
@@ -7557,9 +7553,9 @@ def _holder(example: Any, lists: Sequence[int]) -> str:
         return "hits"
     if type(example) in SINGLE:  # usually, and much faster
         return ""
-    if is_list(example) or isinstance(example, Set):
-        return "list"
-    return "mapping" if isinstance(example, Mapping) else ""
+    if isinstance(example, MAPPINGS):
+        return "mapping"
+    return "list" if is_list(example) or isinstance(example, Set) else ""
 
 
 def is_empty(value: Any) -> bool:
@@ -7595,13 +7591,9 @@ def to_list(fields: Fields) -> Fields:
 
 def is_mapping_to_numbers(value: Any) -> bool:
     """Return whether a value is a mapping to numbers or None, such as documents' scores."""
-    if not isinstance(value, Mapping):
+    if not isinstance(value, MAPPINGS):
         return False
     return all(issubclass(kind, (Real, NoneType)) for kind in set(map(type, value.values())))
-
-
-def _inputs_objects_first(values: Iterable[Any]) -> Any:
-    return next((value for value in values if value is not None), None)
 
 
 def value_at(value: Any, keys: Keys) -> Any:
@@ -8576,6 +8568,7 @@ class ObjectReader:
         names: the names that their fields may have.
         have_queries: whether their queries are known, as in a mapping by query.
         is_whole: whether the side is a single object, which may hold all queries in a list.
+        fields: the fields of the objects, if they are known.
 
     Attributes:
         roles: where the objects have the query, the documents and their values.
@@ -8593,8 +8586,9 @@ class ObjectReader:
         names: Names,
         have_queries: bool = False,
         is_whole: bool = False,
+        fields: Fields | None = None,
     ) -> None:
-        fields = fields_among(objects)
+        fields = fields or fields_among(objects)
         # The path of the query may lead through a list that holds the queries, as `cases.id`.
         query = fields.get(names.name("query"), Field(()))
         self.wrapper = query.list_path
@@ -9177,9 +9171,12 @@ def objects_by_id(
     is_whole: bool = False,
 ) -> ById | Columns:
     """Return the documents of objects that are rows or queries."""
-    objects = without_arrays(objects)
     with in_place(argument, instead_of=argument):
-        reader = ObjectReader(objects, names, queries is not None, is_whole)
+        fields = fields_among(objects)
+        if have_arrays(fields):
+            objects = with_lists(objects)
+            fields = fields_among(objects)
+        reader = ObjectReader(objects, names, queries is not None, is_whole, fields)
         if not reader.are_rows:
             ids, rows = zip(*reader.queries(objects, queries), strict=True)
             by_position = queries is None and reader.roles.query is None
@@ -9328,7 +9325,7 @@ def _is_wrapper(side: Mapping[Any, Any], names: Names) -> bool:
 
 def is_mapping_to_values(row: Any) -> bool:
     """Return whether an object is a mapping of documents to values: all of them are single."""
-    return isinstance(row, Mapping) and not any(map(is_nested, row.values()))
+    return isinstance(row, MAPPINGS) and not any(map(is_nested, row.values()))
 
 
 def is_ranking(row: Mapping[Any, Any], names: Names) -> bool:
@@ -9373,9 +9370,9 @@ def refuse_table_by_index(side: Mapping[Any, Any], argument: str = "") -> None:
     """Raise an error for {row: {column: cell}} and {column: {row: cell}}, as pandas makes them."""
     _refuse_table_in_parts(side, argument)
     first = next(iter(side.values()), None)
-    if not isinstance(first, Mapping):
+    if not isinstance(first, MAPPINGS):
         return
-    are_mappings = all(isinstance(column, Mapping) for column in side.values())
+    are_mappings = all(isinstance(column, MAPPINGS) for column in side.values())
     # Two names of fields tell a row: documents are hardly called query_id and score.
     if may_be_fields(first) or (are_mappings and may_be_fields(side)):
         hint = "give the table itself, its records, [{...}, ...], or its columns, {name: [...]}"
@@ -10852,7 +10849,8 @@ def settled_systems(
     names_of = partial(names_of_side, fields=fields, has_query_ids=inputs.has_query_ids)
     names = {run: names_of("run", score_order=orders[run], keep=keep) for run in runs}
     names["references"] = names_of("qrels", labels=labels)
-    names["exclude"] = names_of("exclude")
+    if inputs.exclude is not None:
+        names["exclude"] = names_of("exclude")
     others = {"references": inputs.references, "exclude": inputs.exclude}
     ids = {"query_ids": inputs.query_ids, "document_ids": inputs.document_ids}
     # Generators become lists, since their values are looked at before they are read.
@@ -10865,10 +10863,13 @@ def settled_systems(
         _warn_of_unread_relevances(sides["references"], given["references"])
     read_runs = [sides[run] for run in runs]
     if not any(map(has_no_documents, (*read_runs, sides["references"]))):
-        refuse_unused_fields(fields, read_runs, sides["references"], sides["exclude"], **ids)
+        refuse_unused_fields(fields, read_runs, sides["references"], sides.get("exclude"), **ids)
     # A name of a column is among `fields`.
     given.update({name: None for name, value in ids.items() if isinstance(value, str)})
-    converted = {name: plain(name, side) for name, side in {**given, **sides}.items()}
+    converted = {**given, **sides}
+    for name, side in converted.items():
+        if not has_ids(side):
+            converted[name] = plain(name, side)
     shared = {name: converted[name] for name in (*others, *ids)}
     systems = []
     for run in runs:
@@ -23209,7 +23210,7 @@ class TrainerMetrics:
 
     def _add(self, predictions: Any, label_ids: Any, inputs: Any) -> None:
         """Store the values of a batch that the result needs."""
-        scores, labels = _loops_trainer_first("predictions", predictions), _loops_trainer_first("labels", label_ids)
+        scores, labels = _first("predictions", predictions), _first("labels", label_ids)
         if self.query_ids is None:
             self._add_queries(scores, labels)
             return
@@ -23403,7 +23404,7 @@ def _batches(predictions: Any, labels: Any, inputs: Any) -> list[tuple[Any, Any,
     return list(zip(predictions, labels, inputs, strict=True))
 
 
-def _loops_trainer_first(argument: str, outputs: Any) -> Any:
+def _first(argument: str, outputs: Any) -> Any:
     """Return the first of a model's outputs, an array, or a tensor on any device."""
     output = outputs
     if isinstance(outputs, tuple):
