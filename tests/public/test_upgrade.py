@@ -12,6 +12,7 @@ import pytest
 from conftest import ROOT
 from markdown_pages import text
 from refusals import warning
+from scipy.sparse import csr_array
 
 import ndcg
 
@@ -215,6 +216,11 @@ CASES: dict[str, Case] = {
     "Columns beside single values": Case(run(COLUMNS), {"columns": COLUMNS}),
     "An `index` of a reranker": Case(run(INDEXED, [[1, 0], [1]]), {"labels": [[1, 0], [1]]}),
     "Lists of integers as references": Case(BY_NUMBER, {"relevant": [[1], [2]]}, "give sets"),
+    "Lists of integers as long as sparse references are wide": Case(
+        run([[2, 1, 0], [0, 2, 1]], csr_array([[0, 1, 0], [0, 1, 0]])),
+        {"scores": [[2, 1, 0], [0, 2, 1]]},
+        "columns",
+    ),
     "Triples of id, rank and score": Case(run(TRIPLES), {"data": TRIPLES}, "give"),
     "Tuples as queries": Case(
         run([("d3", "d1"), ("d2",)], [*RELEVANT.values()]),
