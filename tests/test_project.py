@@ -115,6 +115,14 @@ def test_make_help_lists_every_target() -> None:
         assert sorted({*listed, "help"}) == sorted(targets)
 
 
+def test_the_map_of_contributing_has_every_module_in_the_row_of_its_folder() -> None:
+    rows = text("CONTRIBUTING.md").splitlines()
+    for folder in sorted({path.parent for path in MODULES} - {PACKAGE}):
+        modules = {path.stem for path in folder.glob("*.py")} - {"__init__"}
+        (row,) = (line for line in rows if line.startswith(f"| `ndcg/{folder.name}/` |"))
+        assert modules <= set(re.findall(r"`(\w+)`", row)), folder.name
+
+
 def test_no_tracked_file_holds_a_path_of_some_machine() -> None:
     # -z: names as they are, not quoted
     listed = subprocess.run(
