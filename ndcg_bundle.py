@@ -4092,21 +4092,17 @@ def names_of_side(
     # The value of the other side may be a field of this one too.
     roles = ("query", "document", value)
     given = {role: sides[kind] for role, sides in check_fields(fields).items() if role in roles}
-    if kind == "exclude":
-        # Documents to exclude have no value, and may be repeated.
-        given[value] = Given(None)
-        keep = "first"
-    return Names(
-        kind,
-        value,
-        given,
-        has_query_ids=has_query_ids or False,
-        takes_query_ids=has_query_ids is not None,
-        labels=labels,
-        ascending=score_order == "ascending",
-        is_order_given=kind != "run" or score_order is not None,
-        keep=keep,
+    names = partial(
+        Names, kind, value, given, has_query_ids or False, takes_query_ids=has_query_ids is not None
     )
+    if kind == "qrels":
+        return names(labels=labels)
+    if kind == "run":
+        is_given = score_order is not None
+        return names(ascending=score_order == "ascending", is_order_given=is_given, keep=keep)
+    # Documents to exclude have no value, and may be repeated.
+    given[value] = Given(None)
+    return names(keep="first")
 
 
 PLAIN_USERS = plain_names(USERS)
