@@ -3121,6 +3121,10 @@ def markdown_text(text: str) -> str:
 ARROW = (pa.Array, pa.ChunkedArray)
 DATABASES = ("chdb", "daft", "datafusion", "duckdb", "ibis", "pyspark", "sqlframe")
 ROWS_LOOKED_AT = 1 << 10  # rows and objects that are looked at before all are read
+PROTOCOLS_OF_ARRAYS = ("__array__", "__arrow_c_stream__", "__arrow_c_array__", "__dlpack__")
+METHODS_OF_LISTS = ("__len__", "__getitem__", "__iter__")
+# What mappings, objects with the fields of another, tables, sparse matrices and arrays have too.
+SIGNS_OF_OTHERS = ("keys", "__getattr__", "column_names", "tocsr", *PROTOCOLS_OF_ARRAYS)
 TORCH_FLOATS_OF_NUMPY = ("torch.float16", "torch.float32", "torch.float64")
 
 
@@ -3183,10 +3187,27 @@ def is_spark(values: Any) -> bool:
 
 
 def listed(side: Any) -> Any:
-    """Return a generator as a list; other values unchanged."""
+    """Return a generator, or a sequence of another library, as a list; other values unchanged."""
     if isinstance(side, Iterator) and not isinstance(side, (io.IOBase, pa.RecordBatchReader)):
         return list(side)
-    return side
+    if hasattr(side, "column_name"):  # of a Dataset, which is read as such
+        return side
+    kind: Any = type(side)
+    return list(side) if is_sequence(kind) else side
+
+
+@lru_cache(1 << 8)
+def is_sequence(kind: Any) -> bool:
+    """Return whether values of a type are lists by their methods, such as results of a search.
+
+    >>> is_sequence(range), is_sequence(list), is_sequence(dict), is_sequence(np.ndarray)
+    (True, False, False, False)
+    """
+    if issubclass(kind, (list, tuple, str, bytes, bytearray, memoryview)):
+        return False
+    are_there = [hasattr(kind, method) for method in METHODS_OF_LISTS]
+    have_others = [hasattr(kind, sign) for sign in SIGNS_OF_OTHERS]
+    return all(are_there) and not any(have_others)
 
 
 def is_sparse(values: Any) -> bool:
@@ -3365,7 +3386,7 @@ def as_python(value: Any) -> Any:
     for method in ("as_py", "to_list", "tolist"):
         if hasattr(value, method):
             return getattr(value, method)()
-    return value
+    return listed(value)
 
 
 def plain_in_order(argument: str, values: Any) -> Any:
@@ -3414,7 +3435,7 @@ def _by_protocol(values: Any) -> Any:
         return np.asarray(values)
     if hasattr(values, "__dlpack__"):
         return np.from_dlpack(values)
-    return values
+    return listed(values)
 
 
 def _from_torch(tensor: Any) -> Any:
@@ -3700,13 +3721,9 @@ def refuse_lowest_first(name: Any, argument: str = "", noun: str = "column") -> 
     """
     if is_lowest_first(name):
         problem = f"the {noun} {name!r} is best where it is lowest"
-        raise InputError(problem, argument, hint=f"give {_either_order()}")
-
-
-def _either_order() -> str:
-    """Return what an error says to write for scores of which the lowest may be best."""
-    highest = f"{mark('score_order', 'descending')} if the highest is best"
-    return f"{mark('score_order', 'ascending')}, or {highest}"
+        highest = f"{mark('score_order', 'descending')} if the highest is best"
+        hint = f"give {mark('score_order', 'ascending')}, or {highest}"
+        raise InputError(problem, argument, hint=hint)
 
 
 def column_of_ranks(
@@ -4233,10 +4250,7 @@ def _ways_to_choose(
         return {}, [f"rename its columns to user_id and item_id{by_query}"]
     if not fields:
         return {}, [f"give pairs, {{query: [(id, {names.value}), ...]}}"]
-    ways = []
-    if "score" in unclear and not names.is_order_given:
-        ways += _lowest_first(fields)
-    ways += [*_word(chosen, names, fields), *_flattened(fields, fields)]
+    ways = [*_word(chosen, names, fields), *_flattened(fields, fields)]
     if "document" in unclear:
         ways += _several_ids(fields)
     return {role: names.written(role) for role in unclear}, ways
@@ -4310,15 +4324,6 @@ def _problems(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fields
     return problems
 
 
-def _lowest_first(fields: Fields) -> list[str]:
-    """Return how to rank by the first field whose lowest value may be the best, if any."""
-    for path in filter(fields.tells, fields):
-        if is_lowest_first(fields[path].keys[-1]):
-            call = f"{mark('fields', {'score': path})} and {_either_order()}"
-            return [f"to rank by {shown(path)}, give {call}"]
-    return []
-
-
 def _several_ids(fields: Fields) -> list[str]:
     """Return what an error says about the first cell that seems to hold several ids, if any."""
     for name, field in fields.items():
@@ -4351,7 +4356,9 @@ def fields_to_write(names: Mapping[str, Any], ways: Sequence[str]) -> str:
         none = mark("fields", {"relevance": None})
         words += f", with {call} for words, or {none} if each document is relevant"
     if "score" in names:
-        words += f", or {mark('fields', {'score': None})} if the order counts"
+        ascending = mark("score_order", "ascending")
+        none = mark("fields", {"score": None})
+        words += f", with {ascending} if the lowest is best, or {none} if the order counts"
     return "; ".join([words, *ways, preview])
 
 
@@ -7391,7 +7398,7 @@ def _has_fields(kind: Any) -> bool:
     """Return whether values of a type have fields; asked once, since most are of few types."""
     if issubclass(kind, tuple):
         return _has_any(kind, ("_fields", "asDict"))  # the latter of Spark
-    if issubclass(kind, NO_OBJECTS) or _has_any(kind, SIGNS_OF_ARRAYS):
+    if issubclass(kind, NO_OBJECTS) or _has_any(kind, SIGNS_OF_ARRAYS) or is_sequence(kind):
         return False
     if getattr(kind, "__slots__", ()) or kind.__dictoffset__ != 0:
         return True
@@ -7419,7 +7426,7 @@ def is_nested(value: Any) -> bool:
 @lru_cache(1 << 8)
 def _holds_others(kind: Any) -> bool:
     """Return whether values of a type hold others; asked once, as in `_has_fields`."""
-    return issubclass(kind, (list, tuple)) or _has_fields(kind)
+    return issubclass(kind, (list, tuple)) or is_sequence(kind) or _has_fields(kind)
 
 
 def first_in(row: Any) -> Any:
@@ -7436,11 +7443,19 @@ def fields_of(value: Any) -> Mapping[Any, Any]:
     for names in NAMES_OF_FIELDS:
         if hasattr(type(value), names):  # an object may have such a name for something of its own
             return {name: getattr(value, name, None) for name in getattr(value, names)}
+    attributes = getattr(value, "__dict__", {})
     if hasattr(value, "keys"):
         with suppress(TypeError, LookupError):  # of a container with keys of its own
-            return dict(value)
-    fields = getattr(value, "__dict__", None) or _attributes_of_class(value)
+            # A hit may have its score beside the keys of its document.
+            return {**_public_and_single(attributes), **dict(value)}
+    fields = attributes or _attributes_of_class(value)
     return {name: field for name, field in fields.items() if not callable(field)}
+
+
+def _public_and_single(attributes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return attributes that are no implementation: public ones with single values."""
+    public = {name: value for name, value in attributes.items() if not name.startswith("_")}
+    return {name: value for name, value in public.items() if type(value) in SINGLE}
 
 
 def _attributes_of_class(value: Any) -> dict[str, Any]:
@@ -7470,6 +7485,9 @@ def with_lists(objects: Sequence[Any]) -> list[Any]:
 
 
 def _is_array(value: Any) -> bool:
+    kind: Any = type(value)
+    if is_sequence(kind):
+        return True
     is_array = hasattr(value, "tolist") or hasattr(value, "__array__")
     return is_array and not isinstance(value, np.generic)
 

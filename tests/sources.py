@@ -4,7 +4,7 @@ import gzip
 import io
 import json
 import sqlite3
-from collections import namedtuple
+from collections import deque, namedtuple
 from collections.abc import Callable, Iterable
 from dataclasses import make_dataclass
 from fractions import Fraction
@@ -191,9 +191,27 @@ def with_array_method(rows: Rows) -> Any:
     return type("Array", (), {"__array__": lambda *_, **__: np.array(rows)})()
 
 
+class Results:
+    """A list by its methods, such as what a search engine returns, with its query beside."""
+
+    def __init__(self, items: list[Any]) -> None:
+        self.items, self.query = items, {"terms": ["wind"]}
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def __getitem__(self, position: int) -> Any:
+        return self.items[position]
+
+    def __iter__(self) -> Any:
+        return iter(self.items)
+
+
 RAGGED_FORMS: dict[str, Form] = {  # of several lengths, with missing values
     "lists": lambda rows: rows,
     "tuples": lambda rows: tuple(map(tuple, rows)),
+    "lists by their methods": lambda rows: Results(list(map(Results, rows))),
+    "deques": lambda rows: list(map(deque, rows)),
     "masked NumPy, padded": masked_matrix,
     "masked NumPy rows": masked_rows,
     "Arrow lists": lambda rows: pa.array(rows, pa.list_(pa.float64())),
@@ -289,6 +307,7 @@ def dictionary_chunks(ids: list[Any]) -> pa.ChunkedArray:
 ANY_IDS: dict[str, FlatForm] = {
     "a list": lambda ids: ids,
     "a tuple": tuple,
+    "a deque": deque,
     "NumPy": np.array,
     "a NumPy object array": lambda ids: np.array(ids, object),
     "Arrow": pa.array,
@@ -322,6 +341,7 @@ TEXT_IDS: dict[str, FlatForm] = {
 FLAT_FORMS: dict[str, FlatForm] = {  # with missing values
     "a list": lambda flat: flat,
     "a tuple": tuple,
+    "a list by its methods": Results,
     "an object array": lambda flat: np.array(flat, object),
     "masked NumPy": lambda flat: masked_rows([flat])[0],
     "Arrow": lambda flat: pa.array(flat, pa.float64()),
@@ -420,6 +440,7 @@ RECORDS: dict[str, Table] = {
     "an iterator of named tuples": lambda table, _: iter(named_tuples(table)),
     "data classes": lambda table, _: data_classes(table),
     "rows of SQLite": lambda table, _: sqlite_rows(table),
+    "dicts in a list by its methods": lambda table, _: Results(table.to_pylist()),
 }
 
 
@@ -497,6 +518,20 @@ def node_with_score(document: Any, number: Any, value: str) -> Any:
     return SimpleNamespace(node=SimpleNamespace(node_id=document), **{value: number})
 
 
+class KeyedHit:
+    """A hit with the fields of its document by key, and its value as an attribute."""
+
+    def __init__(self, document: Any, number: Any, value: str) -> None:
+        self._document = document
+        setattr(self, value, number)
+
+    def keys(self) -> list[str]:
+        return ["docno", "title"]
+
+    def __getitem__(self, key: str) -> Any:
+        return {"docno": self._document, "title": "a title"}[key]
+
+
 def document_and_score(document: Any, number: Any, _: str) -> Any:
     return SimpleNamespace(id=None, metadata={"id": document}), float(number)
 
@@ -507,6 +542,7 @@ ROWS_WITH_VALUES: dict[str, Row] = {
     "hits with metadata": hits(hit_with_metadata),
     "pairs": hits(lambda document, number, _: (document, float(number))),
     "client objects": hits(client_object),
+    "results of a search": lambda *documents: Results(hits(KeyedHit)(*documents)),
     "nodes": hits(node_with_score),
     "documents and scores": hits(document_and_score),
 }
@@ -516,6 +552,7 @@ ROWS_OF_IDS: dict[str, Row] = {
     "object arrays of ids": lambda documents, _: np.array(list(documents), object),
     "Arrow lists of ids": lambda documents, _: pa.array(list(documents), pa.string()),
     "tuples of ids": lambda documents, _: tuple(documents),
+    "deques of ids": lambda documents, _: deque(documents),
 }
 SETS_OF_IDS: dict[str, Row] = {
     "sets of ids": lambda documents, _: set(documents),
@@ -713,12 +750,13 @@ JSON_ROWS = {
 }
 
 
-def in_objects(value: Any) -> Any:
+def in_objects(value: Any, make_list: Callable[[list[Any]], Any] = list) -> Any:
     """JSON as a client library's objects; mappings with keys that are no names stay."""
     if isinstance(value, list):
-        return [in_objects(item) for item in value]
+        return make_list([in_objects(item, make_list) for item in value])
     if isinstance(value, dict) and all(key.isidentifier() for key in value):
-        return SimpleNamespace(**{key: in_objects(item) for key, item in value.items()})
+        fields = {key: in_objects(item, make_list) for key, item in value.items()}
+        return SimpleNamespace(**fields)
     return value
 
 
@@ -983,6 +1021,9 @@ def sources_in_memory() -> dict[str, Source]:
     for name in ("responses in a list", "queries with hits", "names of its own"):
         found[f"a client's objects: {name}"] = OBJECTS[name].source(
             lambda value, _: in_objects(value)
+        )
+        found[f"lists by their methods: {name}"] = OBJECTS[name].source(
+            lambda value, _: in_objects(value, Results)
         )
         found[f"a generator: {name}"] = OBJECTS[name].source(lambda value, _: iter(value))
     for name in IN_TABLES:

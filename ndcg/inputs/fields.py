@@ -183,13 +183,9 @@ def refuse_lowest_first(name: Any, argument: str = "", noun: str = "column") -> 
     """
     if is_lowest_first(name):
         problem = f"the {noun} {name!r} is best where it is lowest"
-        raise InputError(problem, argument, hint=f"give {_either_order()}")
-
-
-def _either_order() -> str:
-    """Return what an error says to write for scores of which the lowest may be best."""
-    highest = f"{mark('score_order', 'descending')} if the highest is best"
-    return f"{mark('score_order', 'ascending')}, or {highest}"
+        highest = f"{mark('score_order', 'descending')} if the highest is best"
+        hint = f"give {mark('score_order', 'ascending')}, or {highest}"
+        raise InputError(problem, argument, hint=hint)
 
 
 def column_of_ranks(
@@ -716,10 +712,7 @@ def _ways_to_choose(
         return {}, [f"rename its columns to user_id and item_id{by_query}"]
     if not fields:
         return {}, [f"give pairs, {{query: [(id, {names.value}), ...]}}"]
-    ways = []
-    if "score" in unclear and not names.is_order_given:
-        ways += _lowest_first(fields)
-    ways += [*_word(chosen, names, fields), *_flattened(fields, fields)]
+    ways = [*_word(chosen, names, fields), *_flattened(fields, fields)]
     if "document" in unclear:
         ways += _several_ids(fields)
     return {role: names.written(role) for role in unclear}, ways
@@ -793,15 +786,6 @@ def _problems(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fields
     return problems
 
 
-def _lowest_first(fields: Fields) -> list[str]:
-    """Return how to rank by the first field whose lowest value may be the best, if any."""
-    for path in filter(fields.tells, fields):
-        if is_lowest_first(fields[path].keys[-1]):
-            call = f"{mark('fields', {'score': path})} and {_either_order()}"
-            return [f"to rank by {shown(path)}, give {call}"]
-    return []
-
-
 def _several_ids(fields: Fields) -> list[str]:
     """Return what an error says about the first cell that seems to hold several ids, if any."""
     for name, field in fields.items():
@@ -834,7 +818,9 @@ def fields_to_write(names: Mapping[str, Any], ways: Sequence[str]) -> str:
         none = mark("fields", {"relevance": None})
         words += f", with {call} for words, or {none} if each document is relevant"
     if "score" in names:
-        words += f", or {mark('fields', {'score': None})} if the order counts"
+        ascending = mark("score_order", "ascending")
+        none = mark("fields", {"score": None})
+        words += f", with {ascending} if the lowest is best, or {none} if the order counts"
     return "; ".join([words, *ways, preview])
 
 

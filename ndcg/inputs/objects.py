@@ -22,7 +22,7 @@ import numpy as np
 
 from ..measure.messages import InputError, shown
 from .fields import Field, Fields, Keys, plain_name
-from .sources import as_python
+from .sources import as_python, is_sequence
 
 DEEPEST = 7  # objects within objects
 DEEPEST_IN_CLIENTS = 4  # within an object of a client, which may refer to one another
@@ -51,7 +51,7 @@ def _has_fields(kind: Any) -> bool:
     """Return whether values of a type have fields; asked once, since most are of few types."""
     if issubclass(kind, tuple):
         return _has_any(kind, ("_fields", "asDict"))  # the latter of Spark
-    if issubclass(kind, NO_OBJECTS) or _has_any(kind, SIGNS_OF_ARRAYS):
+    if issubclass(kind, NO_OBJECTS) or _has_any(kind, SIGNS_OF_ARRAYS) or is_sequence(kind):
         return False
     if getattr(kind, "__slots__", ()) or kind.__dictoffset__ != 0:
         return True
@@ -79,7 +79,7 @@ def is_nested(value: Any) -> bool:
 @lru_cache(1 << 8)
 def _holds_others(kind: Any) -> bool:
     """Return whether values of a type hold others; asked once, as in `_has_fields`."""
-    return issubclass(kind, (list, tuple)) or _has_fields(kind)
+    return issubclass(kind, (list, tuple)) or is_sequence(kind) or _has_fields(kind)
 
 
 def first_in(row: Any) -> Any:
@@ -96,11 +96,19 @@ def fields_of(value: Any) -> Mapping[Any, Any]:
     for names in NAMES_OF_FIELDS:
         if hasattr(type(value), names):  # an object may have such a name for something of its own
             return {name: getattr(value, name, None) for name in getattr(value, names)}
+    attributes = getattr(value, "__dict__", {})
     if hasattr(value, "keys"):
         with suppress(TypeError, LookupError):  # of a container with keys of its own
-            return dict(value)
-    fields = getattr(value, "__dict__", None) or _attributes_of_class(value)
+            # A hit may have its score beside the keys of its document.
+            return {**_public_and_single(attributes), **dict(value)}
+    fields = attributes or _attributes_of_class(value)
     return {name: field for name, field in fields.items() if not callable(field)}
+
+
+def _public_and_single(attributes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return attributes that are no implementation: public ones with single values."""
+    public = {name: value for name, value in attributes.items() if not name.startswith("_")}
+    return {name: value for name, value in public.items() if type(value) in SINGLE}
 
 
 def _attributes_of_class(value: Any) -> dict[str, Any]:
@@ -130,6 +138,9 @@ def with_lists(objects: Sequence[Any]) -> list[Any]:
 
 
 def _is_array(value: Any) -> bool:
+    kind: Any = type(value)
+    if is_sequence(kind):
+        return True
     is_array = hasattr(value, "tolist") or hasattr(value, "__array__")
     return is_array and not isinstance(value, np.generic)
 
