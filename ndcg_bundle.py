@@ -5279,7 +5279,7 @@ def types_of_no_ids(values: Iterable[Any]) -> set[type]:
 
 
 def is_missing(value: Any) -> bool:
-    """Return whether a value is a missing one, which may be equal to nothing, itself included.
+    """Return whether a value is missing; such a value may not even be equal to itself.
 
     >>> is_missing(math.nan), is_missing("nan"), is_missing(0)
     (True, False, False)
@@ -7486,10 +7486,8 @@ def with_lists(objects: Sequence[Any]) -> list[Any]:
 
 def _is_array(value: Any) -> bool:
     kind: Any = type(value)
-    if is_sequence(kind):
-        return True
-    is_array = hasattr(value, "tolist") or hasattr(value, "__array__")
-    return is_array and not isinstance(value, np.generic)
+    is_array = _has_any(kind, ("tolist", "__array__")) or is_sequence(kind)
+    return is_array and not issubclass(kind, np.generic)
 
 
 def _with_lists(value: Any, depth: int) -> Any:
@@ -8221,7 +8219,7 @@ def _way_of_repeated(
 
 
 def _repeat_ids(rows: Sequence[Any]) -> bool:
-    """Return whether the values of a field are ids, of which a query has some several times."""
+    """Return whether the values of a field are ids, and a query has one of them twice."""
     lists = list(filter(is_list, rows))
     values = list(chain.from_iterable(lists))
     if not all(map(id_kind, map(type, values))):
@@ -8579,10 +8577,10 @@ class ObjectReader:
 
     Args:
         objects: the objects of a side.
-        names: the names that their fields may have.
+        fields: their fields, by their paths.
+        names: the names that the fields may have.
         have_queries: whether their queries are known, as in a mapping by query.
         is_whole: whether the side is a single object, which may hold all queries in a list.
-        fields: the fields of the objects, if they are known.
 
     Attributes:
         roles: where the objects have the query, the documents and their values.
@@ -8597,12 +8595,11 @@ class ObjectReader:
     def __init__(
         self,
         objects: Sequence[Any],
+        fields: Fields,
         names: Names,
         have_queries: bool = False,
         is_whole: bool = False,
-        fields: Fields | None = None,
     ) -> None:
-        fields = fields or fields_among(objects)
         # The path of the query may lead through a list that holds the queries, as `cases.id`.
         query = fields.get(names.name("query"), Field(()))
         self.wrapper = query.list_path
@@ -8710,9 +8707,8 @@ class ObjectReader:
         if not is_list(documents) and not isinstance(documents, Set):
             path = self.fields["document"]
             raise InputError(f"{path} is {shown(documents)}; give a list of ids")
-        # the hits of a query, which may be in lists within a list, or the object with a list of ids
-        objects = one_after_another(one_after_another([value_at(row, self.place)]))
-        _refuse_late_fields(objects, self.roles, self.names)
+        hits = _within_lists([row], self.place)  # or the object, if it has a list of ids
+        _refuse_late_fields(hits, self.roles, self.names)
         if not self.are_hits and are_pairs(documents):
             return self.lists.read(query, *split_pairs(documents))
         ranks = ranks if is_list(ranks) else ()
@@ -9190,7 +9186,7 @@ def objects_by_id(
         if have_arrays(fields):
             objects = with_lists(objects)
             fields = fields_among(objects)
-        reader = ObjectReader(objects, names, queries is not None, is_whole, fields)
+        reader = ObjectReader(objects, fields, names, queries is not None, is_whole)
         if not reader.are_rows:
             ids, rows = zip(*reader.queries(objects, queries), strict=True)
             by_position = queries is None and reader.roles.query is None
@@ -9369,9 +9365,13 @@ def _are_ids_or_numbers(documents: Any) -> bool:
     return documents is None or is_mapping_to_values(documents)
 
 
+def responses_of(side: Mapping[Any, Any]) -> list[Any]:
+    """Return objects by their queries; a query without a response retrieved nothing."""
+    return [{} if response is None else response for response in side.values()]
+
+
 def _of_responses(argument: str, side: Mapping[Any, Any], names: Names) -> ById | Columns:
-    # A query without a response retrieved nothing.
-    objects = [{} if response is None else response for response in side.values()]
+    objects = responses_of(side)
     queries = list(side)
     position = first_no_object(objects)
     if position is not None:
@@ -11985,9 +11985,9 @@ def _part_of_value(value: Any, request: ReadRequest) -> tuple[str, FilePart]:
 
 
 def _part_of_responses(value: Mapping[Any, Any], names: Names) -> FilePart:
-    """Return the rows of objects by their queries; a query without a response retrieved nothing."""
-    objects = [{} if response is None else response for response in value.values()]
-    reader = ObjectReader(objects, names, have_queries=True)
+    """Return the rows of objects by their queries."""
+    objects = responses_of(value)
+    reader = ObjectReader(objects, fields_among(objects), names, have_queries=True)
     if reader.are_rows:
         cells = {"query": list(value), **reader.rows(reader.within(objects))}
         part = part_of_cells(cells, [0] * (len(objects) + 1), 1, names)
@@ -12146,7 +12146,7 @@ class ObjectsOfQueries(ValueReader):
         """Return a reader of objects, of which the first ones are given: of rows or of queries."""
         refuse_table_by_index(values[0])
         request.limits.check("columns", len(values[0]))
-        objects = ObjectReader(values, request.names, is_whole=is_whole)
+        objects = ObjectReader(values, fields_among(values), request.names, is_whole=is_whole)
         reader = Records if objects.are_rows else ObjectsOfQueries
         return reader(objects, request.names, form)
 

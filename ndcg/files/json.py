@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from ..inputs.fields import Names
 from ..inputs.object_reader import ObjectReader
-from ..inputs.objects import LOOKED_AT
+from ..inputs.objects import LOOKED_AT, fields_among
 from ..inputs.sides import (
     RowReader,
     are_queries,
@@ -21,6 +21,7 @@ from ..inputs.sides import (
     is_ranking,
     is_single_object,
     refuse_table_by_index,
+    responses_of,
 )
 from ..inputs.tables import fit_of_ranks, rows_of_frame, table_of
 from ..measure.messages import InputError, marked
@@ -85,9 +86,9 @@ def _part_of_value(value: Any, request: ReadRequest) -> tuple[str, FilePart]:
 
 
 def _part_of_responses(value: Mapping[Any, Any], names: Names) -> FilePart:
-    """Return the rows of objects by their queries; a query without a response retrieved nothing."""
-    objects = [{} if response is None else response for response in value.values()]
-    reader = ObjectReader(objects, names, have_queries=True)
+    """Return the rows of objects by their queries."""
+    objects = responses_of(value)
+    reader = ObjectReader(objects, fields_among(objects), names, have_queries=True)
     if reader.are_rows:
         cells = {"query": list(value), **reader.rows(reader.within(objects))}
         part = part_of_cells(cells, [0] * (len(objects) + 1), 1, names)
@@ -246,7 +247,7 @@ class ObjectsOfQueries(ValueReader):
         """Return a reader of objects, of which the first ones are given: of rows or of queries."""
         refuse_table_by_index(values[0])
         request.limits.check("columns", len(values[0]))
-        objects = ObjectReader(values, request.names, is_whole=is_whole)
+        objects = ObjectReader(values, fields_among(values), request.names, is_whole=is_whole)
         reader = Records if objects.are_rows else ObjectsOfQueries
         return reader(objects, request.names, form)
 

@@ -149,7 +149,7 @@ def types_of_no_ids(values: Iterable[Any]) -> set[type]:
 
 
 def is_missing(value: Any) -> bool:
-    """Return whether a value is a missing one, which may be equal to nothing, itself included.
+    """Return whether a value is missing; such a value may not even be equal to itself.
 
     >>> is_missing(math.nan), is_missing("nan"), is_missing(0)
     (True, False, False)

@@ -140,10 +140,10 @@ class ObjectReader:
 
     Args:
         objects: the objects of a side.
-        names: the names that their fields may have.
+        fields: their fields, by their paths.
+        names: the names that the fields may have.
         have_queries: whether their queries are known, as in a mapping by query.
         is_whole: whether the side is a single object, which may hold all queries in a list.
-        fields: the fields of the objects, if they are known.
 
     Attributes:
         roles: where the objects have the query, the documents and their values.
@@ -158,12 +158,11 @@ class ObjectReader:
     def __init__(
         self,
         objects: Sequence[Any],
+        fields: Fields,
         names: Names,
         have_queries: bool = False,
         is_whole: bool = False,
-        fields: Fields | None = None,
     ) -> None:
-        fields = fields or fields_among(objects)
         # The path of the query may lead through a list that holds the queries, as `cases.id`.
         query = fields.get(names.name("query"), Field(()))
         self.wrapper = query.list_path
@@ -271,9 +270,8 @@ class ObjectReader:
         if not is_list(documents) and not isinstance(documents, Set):
             path = self.fields["document"]
             raise InputError(f"{path} is {shown(documents)}; give a list of ids")
-        # the hits of a query, which may be in lists within a list, or the object with a list of ids
-        objects = one_after_another(one_after_another([value_at(row, self.place)]))
-        _refuse_late_fields(objects, self.roles, self.names)
+        hits = _within_lists([row], self.place)  # or the object, if it has a list of ids
+        _refuse_late_fields(hits, self.roles, self.names)
         if not self.are_hits and are_pairs(documents):
             return self.lists.read(query, *split_pairs(documents))
         ranks = ranks if is_list(ranks) else ()

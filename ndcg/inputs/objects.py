@@ -139,10 +139,8 @@ def with_lists(objects: Sequence[Any]) -> list[Any]:
 
 def _is_array(value: Any) -> bool:
     kind: Any = type(value)
-    if is_sequence(kind):
-        return True
-    is_array = hasattr(value, "tolist") or hasattr(value, "__array__")
-    return is_array and not isinstance(value, np.generic)
+    is_array = _has_any(kind, ("tolist", "__array__")) or is_sequence(kind)
+    return is_array and not issubclass(kind, np.generic)
 
 
 def _with_lists(value: Any, depth: int) -> Any:

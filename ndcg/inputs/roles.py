@@ -259,7 +259,7 @@ def _way_of_repeated(
 
 
 def _repeat_ids(rows: Sequence[Any]) -> bool:
-    """Return whether the values of a field are ids, of which a query has some several times."""
+    """Return whether the values of a field are ids, and a query has one of them twice."""
     lists = list(filter(is_list, rows))
     values = list(chain.from_iterable(lists))
     if not all(map(id_kind, map(type, values))):

@@ -221,7 +221,7 @@ def objects_by_id(
         if have_arrays(fields):
             objects = with_lists(objects)
             fields = fields_among(objects)
-        reader = ObjectReader(objects, names, queries is not None, is_whole, fields)
+        reader = ObjectReader(objects, fields, names, queries is not None, is_whole)
         if not reader.are_rows:
             ids, rows = zip(*reader.queries(objects, queries), strict=True)
             by_position = queries is None and reader.roles.query is None
@@ -400,9 +400,13 @@ def _are_ids_or_numbers(documents: Any) -> bool:
     return documents is None or is_mapping_to_values(documents)
 
 
+def responses_of(side: Mapping[Any, Any]) -> list[Any]:
+    """Return objects by their queries; a query without a response retrieved nothing."""
+    return [{} if response is None else response for response in side.values()]
+
+
 def _of_responses(argument: str, side: Mapping[Any, Any], names: Names) -> ById | Columns:
-    # A query without a response retrieved nothing.
-    objects = [{} if response is None else response for response in side.values()]
+    objects = responses_of(side)
     queries = list(side)
     position = first_no_object(objects)
     if position is not None:
