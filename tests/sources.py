@@ -521,15 +521,15 @@ def node_with_score(document: Any, number: Any, value: str) -> Any:
 class KeyedHit:
     """A hit with the fields of its document by key, and its value as an attribute."""
 
-    def __init__(self, document: Any, number: Any, value: str) -> None:
-        self._document = document
+    def __init__(self, document: Any, number: Any, value: str, name: str = "docno") -> None:
+        self._document = {name: document, "title": "a title"}
         setattr(self, value, number)
 
-    def keys(self) -> list[str]:
-        return ["docno", "title"]
+    def keys(self) -> Iterable[str]:
+        return self._document.keys()
 
     def __getitem__(self, key: str) -> Any:
-        return {"docno": self._document, "title": "a title"}[key]
+        return self._document[key]
 
 
 def document_and_score(document: Any, number: Any, _: str) -> Any:

@@ -14,6 +14,7 @@ import pytest
 from conftest import ROOT
 from markdown_pages import FENCE, text
 from scipy.sparse import csr_array
+from sources import KeyedHit, Results
 
 import ndcg
 
@@ -137,6 +138,12 @@ def vespa(folder: Path) -> list[Shape]:
     ]
 
 
+@shape("Whoosh")
+def whoosh(folder: Path) -> list[Shape]:
+    hits = objects(lambda document, score: KeyedHit(document, score, "score", "path"))
+    return [Shape({"results": {query: Results(row) for query, row in hits.items()}})]
+
+
 @shape("Quepid")
 def quepid(folder: Path) -> list[Shape]:
     lines = ["Snapshot Name,Snapshot Time,Case ID,Query Text,Doc ID,Doc Position"]
@@ -252,6 +259,23 @@ def chroma(folder: Path) -> list[Shape]:
         "included": ["distances"],
     }
     return [Shape({"result": result, "queries": QUERIES})]
+
+
+@shape("Redis")
+def redis(folder: Path) -> list[Shape]:
+    found = {
+        query: SimpleNamespace(
+            total=len(documents),
+            duration=1.2,
+            docs=[
+                SimpleNamespace(id=document, payload=None, vector_score=str(round(1 - score, 9)))
+                for document, score in documents.items()
+            ],
+            warnings=[],
+        )
+        for query, documents in RUN.items()
+    }
+    return [Shape({"results": found})]
 
 
 @shape("Milvus")
