@@ -3121,10 +3121,6 @@ def markdown_text(text: str) -> str:
 ARROW = (pa.Array, pa.ChunkedArray)
 DATABASES = ("chdb", "daft", "datafusion", "duckdb", "ibis", "pyspark", "sqlframe")
 ROWS_LOOKED_AT = 1 << 10  # rows and objects that are looked at before all are read
-PROTOCOLS_OF_ARRAYS = ("__array__", "__arrow_c_stream__", "__arrow_c_array__", "__dlpack__")
-METHODS_OF_LISTS = ("__len__", "__getitem__", "__iter__")
-# What mappings, objects with the fields of another, tables, sparse matrices and arrays have too.
-SIGNS_OF_OTHERS = ("keys", "__getattr__", "column_names", "tocsr", *PROTOCOLS_OF_ARRAYS)
 TORCH_FLOATS_OF_NUMPY = ("torch.float16", "torch.float32", "torch.float64")
 
 
@@ -3187,27 +3183,10 @@ def is_spark(values: Any) -> bool:
 
 
 def listed(side: Any) -> Any:
-    """Return a generator, or a sequence of another library, as a list; other values unchanged."""
+    """Return a generator as a list; other values unchanged."""
     if isinstance(side, Iterator) and not isinstance(side, (io.IOBase, pa.RecordBatchReader)):
         return list(side)
-    if hasattr(side, "column_name"):  # of a Dataset, which is read as such
-        return side
-    kind: Any = type(side)
-    return list(side) if is_sequence(kind) else side
-
-
-@lru_cache(1 << 8)
-def is_sequence(kind: Any) -> bool:
-    """Return whether values of a type are lists by their methods, such as results of a search.
-
-    >>> is_sequence(range), is_sequence(list), is_sequence(dict), is_sequence(np.ndarray)
-    (True, False, False, False)
-    """
-    if issubclass(kind, (list, tuple, str, bytes, bytearray, memoryview)):
-        return False
-    are_there = [hasattr(kind, method) for method in METHODS_OF_LISTS]
-    have_others = [hasattr(kind, sign) for sign in SIGNS_OF_OTHERS]
-    return all(are_there) and not any(have_others)
+    return side
 
 
 def is_sparse(values: Any) -> bool:
@@ -3386,7 +3365,7 @@ def as_python(value: Any) -> Any:
     for method in ("as_py", "to_list", "tolist"):
         if hasattr(value, method):
             return getattr(value, method)()
-    return listed(value)
+    return value
 
 
 def plain_in_order(argument: str, values: Any) -> Any:
@@ -3435,7 +3414,7 @@ def _by_protocol(values: Any) -> Any:
         return np.asarray(values)
     if hasattr(values, "__dlpack__"):
         return np.from_dlpack(values)
-    return listed(values)
+    return values
 
 
 def _from_torch(tensor: Any) -> Any:
@@ -4250,7 +4229,11 @@ def _ways_to_choose(
         return {}, [f"rename its columns to user_id and item_id{by_query}"]
     if not fields:
         return {}, [f"give pairs, {{query: [(id, {names.value}), ...]}}"]
-    ways = [*_word(chosen, names, fields), *_flattened(fields, fields)]
+    ways = []
+    if "score" in unclear and not names.is_order_given:
+        order = mark("score_order", "ascending", "descending")
+        ways.append(f"a rank or a distance as the score needs {order}")
+    ways += [*_word(chosen, names, fields), *_flattened(fields, fields)]
     if "document" in unclear:
         ways += _several_ids(fields)
     return {role: names.written(role) for role in unclear}, ways
@@ -4356,9 +4339,7 @@ def fields_to_write(names: Mapping[str, Any], ways: Sequence[str]) -> str:
         none = mark("fields", {"relevance": None})
         words += f", with {call} for words, or {none} if each document is relevant"
     if "score" in names:
-        ascending = mark("score_order", "ascending")
-        none = mark("fields", {"score": None})
-        words += f", with {ascending} if the lowest is best, or {none} if the order counts"
+        words += f", or {mark('fields', {'score': None})} if the order counts"
     return "; ".join([words, *ways, preview])
 
 
@@ -4400,7 +4381,7 @@ def one_error(
             if "score" in error.roles and plain_name(relevance) in PLAIN_SCORES:
                 problem = f"the relevance of the references is {shown(relevance)}"
                 error.add(f"{problem}; {mark('swapped', said='are both sides swapped?')}")
-            error.add(*_on_other_sides(error, read))
+            error.add(*_on_other_sides(error, read), *_integers_on_other_sides(error, read))
     # Names that are lacking on both sides are asked for together, so that one answer is enough.
     if len(unknown) == len(errors) and (len(errors) > 1 or are_one):
         return _unknown_on_sides(unknown, are_one)
@@ -4418,6 +4399,21 @@ def _on_other_sides(error: UnknownFieldError, read: Mapping[str, Any]) -> Iterat
         for role, field in fields_read(side).items():
             if role in error.roles and field in error.examples:
                 yield f"the {role} of the {mark(argument)} is {shown(field)}"
+
+
+def _integers_on_other_sides(error: UnknownFieldError, read: Mapping[str, Any]) -> Iterator[str]:
+    """Yield which ids of other sides are integers, if those of this side may be text."""
+    texts = [example for example in error.examples.values() if isinstance(example, str)]
+    if "path" not in error.options and not any(map(str.isdigit, texts)):
+        return
+    for argument, side in read.items():
+        if getattr(side, "positions", 0) is not None:  # it has no ids of queries
+            continue
+        ids = {"query": side.first_query, "document": side.first_id}
+        unlike = [role for role in ids if role in error.roles and isinstance(ids[role], int)]
+        if unlike:
+            problem = f"the {' and '.join(unlike)} ids of the {mark(argument)} are integers"
+            yield f"{problem}, such as {ids[unlike[0]]}; those in files are text"
 
 
 def _unknown_on_sides(errors: Mapping[str, UnknownFieldError], are_one: bool) -> InputError:
@@ -7397,8 +7393,8 @@ def is_object(value: Any) -> bool:
 def _has_fields(kind: Any) -> bool:
     """Return whether values of a type have fields; asked once, since most are of few types."""
     if issubclass(kind, tuple):
-        return _has_any(kind, ("_fields", "asDict"))  # the latter of Spark
-    if issubclass(kind, NO_OBJECTS) or _has_any(kind, SIGNS_OF_ARRAYS) or is_sequence(kind):
+        return _has_any(kind, ("_fields", "asDict", "keys"))  # the others of Spark and Neo4j
+    if issubclass(kind, NO_OBJECTS) or _has_any(kind, SIGNS_OF_ARRAYS):
         return False
     if getattr(kind, "__slots__", ()) or kind.__dictoffset__ != 0:
         return True
@@ -7426,7 +7422,7 @@ def is_nested(value: Any) -> bool:
 @lru_cache(1 << 8)
 def _holds_others(kind: Any) -> bool:
     """Return whether values of a type hold others; asked once, as in `_has_fields`."""
-    return issubclass(kind, (list, tuple)) or is_sequence(kind) or _has_fields(kind)
+    return issubclass(kind, (list, tuple)) or _has_fields(kind)
 
 
 def first_in(row: Any) -> Any:
@@ -7443,19 +7439,11 @@ def fields_of(value: Any) -> Mapping[Any, Any]:
     for names in NAMES_OF_FIELDS:
         if hasattr(type(value), names):  # an object may have such a name for something of its own
             return {name: getattr(value, name, None) for name in getattr(value, names)}
-    attributes = getattr(value, "__dict__", {})
     if hasattr(value, "keys"):
         with suppress(TypeError, LookupError):  # of a container with keys of its own
-            # A hit may have its score beside the keys of its document.
-            return {**_public_and_single(attributes), **dict(value)}
-    fields = attributes or _attributes_of_class(value)
+            return dict(value)
+    fields = getattr(value, "__dict__", None) or _attributes_of_class(value)
     return {name: field for name, field in fields.items() if not callable(field)}
-
-
-def _public_and_single(attributes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return attributes that are no implementation: public ones with single values."""
-    public = {name: value for name, value in attributes.items() if not name.startswith("_")}
-    return {name: value for name, value in public.items() if type(value) in SINGLE}
 
 
 def _attributes_of_class(value: Any) -> dict[str, Any]:
@@ -7485,9 +7473,7 @@ def with_lists(objects: Sequence[Any]) -> list[Any]:
 
 
 def _is_array(value: Any) -> bool:
-    kind: Any = type(value)
-    is_array = _has_any(kind, ("tolist", "__array__")) or is_sequence(kind)
-    return is_array and not issubclass(kind, np.generic)
+    return _has_any(value, ("tolist", "__array__")) and not isinstance(value, np.generic)
 
 
 def _with_lists(value: Any, depth: int) -> Any:
@@ -7590,10 +7576,12 @@ def to_list(fields: Fields) -> Fields:
     """Return the fields that an error lists: fields without fields, and mappings to numbers."""
     listed = Fields()
     mappings = set()
+    have_lists = {field.keys[:-1] for field in fields.values() if field.holder}
     for path, field in fields.items():
         if field.keys[:-1] in mappings:
             continue  # the number of a document
-        if field.holder == "mapping" and is_mapping_to_numbers(field.example):
+        is_mapping = field.holder == "mapping" and is_mapping_to_numbers(field.example)
+        if is_mapping and field.keys not in have_lists:
             mappings.add(field.keys)
         elif field.has_fields:
             continue
@@ -8009,6 +7997,8 @@ def _listed(columns: list[Any]) -> str:
 
 NAMES_OF_LISTS = plain_names(*chain(*LISTS_OF_IDS.values()))
 NAMES_OF_IDS = NAMES_OF_LISTS | plain_names(*DOCUMENT_OF_HITS)
+# The ends of names of values, such as those of a score beside another one.
+CALLED_VALUES = {"run": ("score",), "qrels": ("relevance", "label", "grade", "rating", "judgment")}
 Candidates = dict[str, Sequence[Any]]  # the fields that could have a role
 
 
@@ -8208,7 +8198,7 @@ def _way_of_repeated(
         possible: the fields that could be the document.
         names: the names of the side.
     """
-    if "document" not in error.roles or names.kind != "run" or names.keep is not None:
+    if names.kind != "run" or names.keep is not None:
         return []
     columns = [values_at(queries, field.keys) for field in possible.values()]
     if not any(map(_repeat_ids, columns)):
@@ -8370,7 +8360,7 @@ def _inputs_roles_values(
     documents = candidates["document"]
     role = names.value
     if len(documents) != 1:  # one error names all that is not clear
-        return {role: names.candidates(role, fields.leaves, names.values(1))}
+        return _values_beside(fields.leaves, 1, names)
     document = fields[documents[0]]
     if isinstance(document.example, Mapping) or are_pairs(document.example):
         return {}
@@ -8399,13 +8389,14 @@ def _values_beside(beside_id: Fields, number_beside: int, names: Names) -> Candi
     if number_beside == 0:
         return {}
     values = names.candidates(role, beside_id, names.values(number_beside))
-    if role == "score" and values:
-        # All fields that are called scores could be it, as that of a reranker beside another, but
-        # no text, as of an explanation.
-        called = [path for path, field in beside_id.items() if field.name.endswith("score")]
+    if values:
+        # All fields with such a name could be it, as the score of a reranker beside another, but no
+        # text, as of an explanation.
+        endings = CALLED_VALUES[names.kind]
+        called = [path for path, field in beside_id.items() if field.name.endswith(endings)]
         examples = {path: as_number(beside_id[path].example) for path in called}
-        scores = [path for path, example in examples.items() if not isinstance(example, str)]
-        values = list(dict.fromkeys([*values, *filter(beside_id.tells, scores)]))
+        numbers = [path for path, example in examples.items() if not isinstance(example, str)]
+        values = list(dict.fromkeys([*values, *filter(beside_id.tells, numbers)]))
     return {role: values}
 
 

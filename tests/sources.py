@@ -4,8 +4,8 @@ import gzip
 import io
 import json
 import sqlite3
-from collections import deque, namedtuple
-from collections.abc import Callable, Iterable
+from collections import namedtuple
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import make_dataclass
 from fractions import Fraction
 from importlib import import_module
@@ -191,27 +191,9 @@ def with_array_method(rows: Rows) -> Any:
     return type("Array", (), {"__array__": lambda *_, **__: np.array(rows)})()
 
 
-class Results:
-    """A list by its methods, such as what a search engine returns, with its query beside."""
-
-    def __init__(self, items: list[Any]) -> None:
-        self.items, self.query = items, {"terms": ["wind"]}
-
-    def __len__(self) -> int:
-        return len(self.items)
-
-    def __getitem__(self, position: int) -> Any:
-        return self.items[position]
-
-    def __iter__(self) -> Any:
-        return iter(self.items)
-
-
 RAGGED_FORMS: dict[str, Form] = {  # of several lengths, with missing values
     "lists": lambda rows: rows,
     "tuples": lambda rows: tuple(map(tuple, rows)),
-    "lists by their methods": lambda rows: Results(list(map(Results, rows))),
-    "deques": lambda rows: list(map(deque, rows)),
     "masked NumPy, padded": masked_matrix,
     "masked NumPy rows": masked_rows,
     "Arrow lists": lambda rows: pa.array(rows, pa.list_(pa.float64())),
@@ -307,7 +289,6 @@ def dictionary_chunks(ids: list[Any]) -> pa.ChunkedArray:
 ANY_IDS: dict[str, FlatForm] = {
     "a list": lambda ids: ids,
     "a tuple": tuple,
-    "a deque": deque,
     "NumPy": np.array,
     "a NumPy object array": lambda ids: np.array(ids, object),
     "Arrow": pa.array,
@@ -341,7 +322,6 @@ TEXT_IDS: dict[str, FlatForm] = {
 FLAT_FORMS: dict[str, FlatForm] = {  # with missing values
     "a list": lambda flat: flat,
     "a tuple": tuple,
-    "a list by its methods": Results,
     "an object array": lambda flat: np.array(flat, object),
     "masked NumPy": lambda flat: masked_rows([flat])[0],
     "Arrow": lambda flat: pa.array(flat, pa.float64()),
@@ -395,6 +375,23 @@ def named_tuples(table: pa.Table) -> list[Any]:
     return [row_type(**row) for row in table.to_pylist()]
 
 
+class KeyedTuple(tuple[Any, ...]):
+    """A row of Neo4j: a tuple of values with the names of its columns."""
+
+    named: Sequence[str] = ()
+
+    def keys(self) -> list[str]:
+        return list(self.named)
+
+    def __getitem__(self, key: Any) -> Any:
+        return dict(zip(self.named, self, strict=True))[key]
+
+
+def keyed_tuples(table: pa.Table) -> list[Any]:
+    row_type = type("Record", (KeyedTuple,), {"named": table.column_names})
+    return [row_type(row.values()) for row in table.to_pylist()]
+
+
 def data_classes(table: pa.Table) -> list[Any]:
     row_type = make_dataclass("Row", table.column_names)
     return [row_type(**row) for row in table.to_pylist()]
@@ -438,9 +435,9 @@ RECORDS: dict[str, Table] = {
     "a generator of dicts": lambda table, _: (row for row in table.to_pylist()),
     "named tuples": lambda table, _: named_tuples(table),
     "an iterator of named tuples": lambda table, _: iter(named_tuples(table)),
+    "tuples with keys": lambda table, _: keyed_tuples(table),
     "data classes": lambda table, _: data_classes(table),
     "rows of SQLite": lambda table, _: sqlite_rows(table),
-    "dicts in a list by its methods": lambda table, _: Results(table.to_pylist()),
 }
 
 
@@ -518,20 +515,6 @@ def node_with_score(document: Any, number: Any, value: str) -> Any:
     return SimpleNamespace(node=SimpleNamespace(node_id=document), **{value: number})
 
 
-class KeyedHit:
-    """A hit with the fields of its document by key, and its value as an attribute."""
-
-    def __init__(self, document: Any, number: Any, value: str, name: str = "docno") -> None:
-        self._document = {name: document, "title": "a title"}
-        setattr(self, value, number)
-
-    def keys(self) -> Iterable[str]:
-        return self._document.keys()
-
-    def __getitem__(self, key: str) -> Any:
-        return self._document[key]
-
-
 def document_and_score(document: Any, number: Any, _: str) -> Any:
     return SimpleNamespace(id=None, metadata={"id": document}), float(number)
 
@@ -542,7 +525,6 @@ ROWS_WITH_VALUES: dict[str, Row] = {
     "hits with metadata": hits(hit_with_metadata),
     "pairs": hits(lambda document, number, _: (document, float(number))),
     "client objects": hits(client_object),
-    "results of a search": lambda *documents: Results(hits(KeyedHit)(*documents)),
     "nodes": hits(node_with_score),
     "documents and scores": hits(document_and_score),
 }
@@ -552,7 +534,6 @@ ROWS_OF_IDS: dict[str, Row] = {
     "object arrays of ids": lambda documents, _: np.array(list(documents), object),
     "Arrow lists of ids": lambda documents, _: pa.array(list(documents), pa.string()),
     "tuples of ids": lambda documents, _: tuple(documents),
-    "deques of ids": lambda documents, _: deque(documents),
 }
 SETS_OF_IDS: dict[str, Row] = {
     "sets of ids": lambda documents, _: set(documents),
@@ -750,13 +731,12 @@ JSON_ROWS = {
 }
 
 
-def in_objects(value: Any, make_list: Callable[[list[Any]], Any] = list) -> Any:
+def in_objects(value: Any) -> Any:
     """JSON as a client library's objects; mappings with keys that are no names stay."""
     if isinstance(value, list):
-        return make_list([in_objects(item, make_list) for item in value])
+        return [in_objects(item) for item in value]
     if isinstance(value, dict) and all(key.isidentifier() for key in value):
-        fields = {key: in_objects(item, make_list) for key, item in value.items()}
-        return SimpleNamespace(**fields)
+        return SimpleNamespace(**{key: in_objects(item) for key, item in value.items()})
     return value
 
 
@@ -1021,9 +1001,6 @@ def sources_in_memory() -> dict[str, Source]:
     for name in ("responses in a list", "queries with hits", "names of its own"):
         found[f"a client's objects: {name}"] = OBJECTS[name].source(
             lambda value, _: in_objects(value)
-        )
-        found[f"lists by their methods: {name}"] = OBJECTS[name].source(
-            lambda value, _: in_objects(value, Results)
         )
         found[f"a generator: {name}"] = OBJECTS[name].source(lambda value, _: iter(value))
     for name in IN_TABLES:

@@ -712,7 +712,11 @@ def _ways_to_choose(
         return {}, [f"rename its columns to user_id and item_id{by_query}"]
     if not fields:
         return {}, [f"give pairs, {{query: [(id, {names.value}), ...]}}"]
-    ways = [*_word(chosen, names, fields), *_flattened(fields, fields)]
+    ways = []
+    if "score" in unclear and not names.is_order_given:
+        order = mark("score_order", "ascending", "descending")
+        ways.append(f"a rank or a distance as the score needs {order}")
+    ways += [*_word(chosen, names, fields), *_flattened(fields, fields)]
     if "document" in unclear:
         ways += _several_ids(fields)
     return {role: names.written(role) for role in unclear}, ways
@@ -818,9 +822,7 @@ def fields_to_write(names: Mapping[str, Any], ways: Sequence[str]) -> str:
         none = mark("fields", {"relevance": None})
         words += f", with {call} for words, or {none} if each document is relevant"
     if "score" in names:
-        ascending = mark("score_order", "ascending")
-        none = mark("fields", {"score": None})
-        words += f", with {ascending} if the lowest is best, or {none} if the order counts"
+        words += f", or {mark('fields', {'score': None})} if the order counts"
     return "; ".join([words, *ways, preview])
 
 
@@ -862,7 +864,7 @@ def one_error(
             if "score" in error.roles and plain_name(relevance) in PLAIN_SCORES:
                 problem = f"the relevance of the references is {shown(relevance)}"
                 error.add(f"{problem}; {mark('swapped', said='are both sides swapped?')}")
-            error.add(*_on_other_sides(error, read))
+            error.add(*_on_other_sides(error, read), *_integers_on_other_sides(error, read))
     # Names that are lacking on both sides are asked for together, so that one answer is enough.
     if len(unknown) == len(errors) and (len(errors) > 1 or are_one):
         return _unknown_on_sides(unknown, are_one)
@@ -880,6 +882,21 @@ def _on_other_sides(error: UnknownFieldError, read: Mapping[str, Any]) -> Iterat
         for role, field in fields_read(side).items():
             if role in error.roles and field in error.examples:
                 yield f"the {role} of the {mark(argument)} is {shown(field)}"
+
+
+def _integers_on_other_sides(error: UnknownFieldError, read: Mapping[str, Any]) -> Iterator[str]:
+    """Yield which ids of other sides are integers, if those of this side may be text."""
+    texts = [example for example in error.examples.values() if isinstance(example, str)]
+    if "path" not in error.options and not any(map(str.isdigit, texts)):
+        return
+    for argument, side in read.items():
+        if getattr(side, "positions", 0) is not None:  # it has no ids of queries
+            continue
+        ids = {"query": side.first_query, "document": side.first_id}
+        unlike = [role for role in ids if role in error.roles and isinstance(ids[role], int)]
+        if unlike:
+            problem = f"the {' and '.join(unlike)} ids of the {mark(argument)} are integers"
+            yield f"{problem}, such as {ids[unlike[0]]}; those in files are text"
 
 
 def _unknown_on_sides(errors: Mapping[str, UnknownFieldError], are_one: bool) -> InputError:

@@ -22,7 +22,7 @@ import numpy as np
 
 from ..measure.messages import InputError, shown
 from .fields import Field, Fields, Keys, plain_name
-from .sources import as_python, is_sequence
+from .sources import as_python
 
 DEEPEST = 7  # objects within objects
 DEEPEST_IN_CLIENTS = 4  # within an object of a client, which may refer to one another
@@ -50,8 +50,8 @@ def is_object(value: Any) -> bool:
 def _has_fields(kind: Any) -> bool:
     """Return whether values of a type have fields; asked once, since most are of few types."""
     if issubclass(kind, tuple):
-        return _has_any(kind, ("_fields", "asDict"))  # the latter of Spark
-    if issubclass(kind, NO_OBJECTS) or _has_any(kind, SIGNS_OF_ARRAYS) or is_sequence(kind):
+        return _has_any(kind, ("_fields", "asDict", "keys"))  # the others of Spark and Neo4j
+    if issubclass(kind, NO_OBJECTS) or _has_any(kind, SIGNS_OF_ARRAYS):
         return False
     if getattr(kind, "__slots__", ()) or kind.__dictoffset__ != 0:
         return True
@@ -79,7 +79,7 @@ def is_nested(value: Any) -> bool:
 @lru_cache(1 << 8)
 def _holds_others(kind: Any) -> bool:
     """Return whether values of a type hold others; asked once, as in `_has_fields`."""
-    return issubclass(kind, (list, tuple)) or is_sequence(kind) or _has_fields(kind)
+    return issubclass(kind, (list, tuple)) or _has_fields(kind)
 
 
 def first_in(row: Any) -> Any:
@@ -96,19 +96,11 @@ def fields_of(value: Any) -> Mapping[Any, Any]:
     for names in NAMES_OF_FIELDS:
         if hasattr(type(value), names):  # an object may have such a name for something of its own
             return {name: getattr(value, name, None) for name in getattr(value, names)}
-    attributes = getattr(value, "__dict__", {})
     if hasattr(value, "keys"):
         with suppress(TypeError, LookupError):  # of a container with keys of its own
-            # A hit may have its score beside the keys of its document.
-            return {**_public_and_single(attributes), **dict(value)}
-    fields = attributes or _attributes_of_class(value)
+            return dict(value)
+    fields = getattr(value, "__dict__", None) or _attributes_of_class(value)
     return {name: field for name, field in fields.items() if not callable(field)}
-
-
-def _public_and_single(attributes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return attributes that are no implementation: public ones with single values."""
-    public = {name: value for name, value in attributes.items() if not name.startswith("_")}
-    return {name: value for name, value in public.items() if type(value) in SINGLE}
 
 
 def _attributes_of_class(value: Any) -> dict[str, Any]:
@@ -138,9 +130,7 @@ def with_lists(objects: Sequence[Any]) -> list[Any]:
 
 
 def _is_array(value: Any) -> bool:
-    kind: Any = type(value)
-    is_array = _has_any(kind, ("tolist", "__array__")) or is_sequence(kind)
-    return is_array and not issubclass(kind, np.generic)
+    return _has_any(value, ("tolist", "__array__")) and not isinstance(value, np.generic)
 
 
 def _with_lists(value: Any, depth: int) -> Any:
@@ -243,10 +233,12 @@ def to_list(fields: Fields) -> Fields:
     """Return the fields that an error lists: fields without fields, and mappings to numbers."""
     listed = Fields()
     mappings = set()
+    have_lists = {field.keys[:-1] for field in fields.values() if field.holder}
     for path, field in fields.items():
         if field.keys[:-1] in mappings:
             continue  # the number of a document
-        if field.holder == "mapping" and is_mapping_to_numbers(field.example):
+        is_mapping = field.holder == "mapping" and is_mapping_to_numbers(field.example)
+        if is_mapping and field.keys not in have_lists:
             mappings.add(field.keys)
         elif field.has_fields:
             continue

@@ -49,6 +49,8 @@ from .objects import (
 
 NAMES_OF_LISTS = plain_names(*chain(*LISTS_OF_IDS.values()))
 NAMES_OF_IDS = NAMES_OF_LISTS | plain_names(*DOCUMENT_OF_HITS)
+# The ends of names of values, such as those of a score beside another one.
+CALLED_VALUES = {"run": ("score",), "qrels": ("relevance", "label", "grade", "rating", "judgment")}
 Candidates = dict[str, Sequence[Any]]  # the fields that could have a role
 
 
@@ -248,7 +250,7 @@ def _way_of_repeated(
         possible: the fields that could be the document.
         names: the names of the side.
     """
-    if "document" not in error.roles or names.kind != "run" or names.keep is not None:
+    if names.kind != "run" or names.keep is not None:
         return []
     columns = [values_at(queries, field.keys) for field in possible.values()]
     if not any(map(_repeat_ids, columns)):
@@ -410,7 +412,7 @@ def _values(
     documents = candidates["document"]
     role = names.value
     if len(documents) != 1:  # one error names all that is not clear
-        return {role: names.candidates(role, fields.leaves, names.values(1))}
+        return _values_beside(fields.leaves, 1, names)
     document = fields[documents[0]]
     if isinstance(document.example, Mapping) or are_pairs(document.example):
         return {}
@@ -439,13 +441,14 @@ def _values_beside(beside_id: Fields, number_beside: int, names: Names) -> Candi
     if number_beside == 0:
         return {}
     values = names.candidates(role, beside_id, names.values(number_beside))
-    if role == "score" and values:
-        # All fields that are called scores could be it, as that of a reranker beside another, but
-        # no text, as of an explanation.
-        called = [path for path, field in beside_id.items() if field.name.endswith("score")]
+    if values:
+        # All fields with such a name could be it, as the score of a reranker beside another, but no
+        # text, as of an explanation.
+        endings = CALLED_VALUES[names.kind]
+        called = [path for path, field in beside_id.items() if field.name.endswith(endings)]
         examples = {path: as_number(beside_id[path].example) for path in called}
-        scores = [path for path, example in examples.items() if not isinstance(example, str)]
-        values = list(dict.fromkeys([*values, *filter(beside_id.tells, scores)]))
+        numbers = [path for path, example in examples.items() if not isinstance(example, str)]
+        values = list(dict.fromkeys([*values, *filter(beside_id.tells, numbers)]))
     return {role: values}
 
 

@@ -5,7 +5,6 @@ Columns and tensors are converted by the first of several methods that their lib
 
 import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
-from functools import lru_cache
 from types import NoneType
 from typing import Any
 
@@ -17,10 +16,6 @@ from ..measure.messages import InputError, in_short, mark, raise_unless_of_value
 ARROW = (pa.Array, pa.ChunkedArray)
 DATABASES = ("chdb", "daft", "datafusion", "duckdb", "ibis", "pyspark", "sqlframe")
 ROWS_LOOKED_AT = 1 << 10  # rows and objects that are looked at before all are read
-PROTOCOLS_OF_ARRAYS = ("__array__", "__arrow_c_stream__", "__arrow_c_array__", "__dlpack__")
-METHODS_OF_LISTS = ("__len__", "__getitem__", "__iter__")
-# What mappings, objects with the fields of another, tables, sparse matrices and arrays have too.
-SIGNS_OF_OTHERS = ("keys", "__getattr__", "column_names", "tocsr", *PROTOCOLS_OF_ARRAYS)
 TORCH_FLOATS_OF_NUMPY = ("torch.float16", "torch.float32", "torch.float64")
 
 
@@ -83,27 +78,10 @@ def is_spark(values: Any) -> bool:
 
 
 def listed(side: Any) -> Any:
-    """Return a generator, or a sequence of another library, as a list; other values unchanged."""
+    """Return a generator as a list; other values unchanged."""
     if isinstance(side, Iterator) and not isinstance(side, (io.IOBase, pa.RecordBatchReader)):
         return list(side)
-    if hasattr(side, "column_name"):  # of a Dataset, which is read as such
-        return side
-    kind: Any = type(side)
-    return list(side) if is_sequence(kind) else side
-
-
-@lru_cache(1 << 8)
-def is_sequence(kind: Any) -> bool:
-    """Return whether values of a type are lists by their methods, such as results of a search.
-
-    >>> is_sequence(range), is_sequence(list), is_sequence(dict), is_sequence(np.ndarray)
-    (True, False, False, False)
-    """
-    if issubclass(kind, (list, tuple, str, bytes, bytearray, memoryview)):
-        return False
-    are_there = [hasattr(kind, method) for method in METHODS_OF_LISTS]
-    have_others = [hasattr(kind, sign) for sign in SIGNS_OF_OTHERS]
-    return all(are_there) and not any(have_others)
+    return side
 
 
 def is_sparse(values: Any) -> bool:
@@ -282,7 +260,7 @@ def as_python(value: Any) -> Any:
     for method in ("as_py", "to_list", "tolist"):
         if hasattr(value, method):
             return getattr(value, method)()
-    return listed(value)
+    return value
 
 
 def plain_in_order(argument: str, values: Any) -> Any:
@@ -331,7 +309,7 @@ def _by_protocol(values: Any) -> Any:
         return np.asarray(values)
     if hasattr(values, "__dlpack__"):
         return np.from_dlpack(values)
-    return listed(values)
+    return values
 
 
 def _from_torch(tensor: Any) -> Any:

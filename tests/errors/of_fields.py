@@ -163,6 +163,27 @@ OF_OBJECTS: dict[str, Row] = {
     "chunks of documents in pairs with their scores": run(
         {"q": [({"text": f"{at}", "source": uri}, 0.5) for at, uri in enumerate("aab")]}
     ),
+    "chunks of documents whose name is known, without queries": run(
+        [{"case": case, "hits": [{"doc_id": f"{case}{at}"} for at in (1, 2, 1)]} for case in "ab"]
+    ),
+    "queries as text beside integers": run(
+        [{"case": "007", "hits": [{"id": "a", "score": 0.5}]}], references={7: {"a": 1}}
+    ),
+    "a log of integers and text of its own names beside integers": run(
+        [{"case": 7, "key": 8, "sim": 0.5, "text": "a"}], references={7: {8: 1}}
+    ),
+    "two grades of a document": qrels(
+        [{"query_id": "q", "doc_id": "a", "label": 0, "adjudicated_label": 1, "comment": "seen"}]
+    ),
+    "two scores of a document of its own name": run(
+        [{"query_id": "q", "hits": [{"uri": "a", "score": 0.9, "percentScore": 94.2}]}]
+    ),
+    "lists that the first object lacks": qrels(
+        [
+            {"session": "q", "labels": {"clicks": 5}},
+            {"session": "r", "labels": {"clicks": 5, "orders": [6]}},
+        ]
+    ),
     "chunks of one source": run(
         {"q": {"hits": [{"key": key, "source": "s", "score": 0.5} for key in "ab"]}}
     ),

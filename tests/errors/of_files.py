@@ -247,6 +247,13 @@ JSON_FILES: dict[str, Row] = {
     "lines, an integer of 5,000 digits": run(
         "a.jsonl", f'{{"q": {{"d": 1}}}}\n{{"p": {{"e": {NINES}}}}}', "line 2"
     ),
+    "lines, fields of its own beside integers": refused(  # which the file alone does not tell
+        compute,
+        "predictions",
+        "a.jsonl",
+        predictions=File("a.jsonl", '{"case": 7, "hits": [{"key": 8, "sim": 1}]}\n'),
+        references={7: {8: 1}},
+    ).when_scored(),
     "lines, fields of its own": run("a.jsonl", '{"case": "q", "hits": [{"key": "a", "sim": 1}]}\n'),
 }
 

@@ -334,6 +334,7 @@ NO_ROWS: list[Any] = [
     memoryview(b"12"),
     b"12",
     "12",
+    range(2),
     None,
 ]
 # values of one side, and the place that the error names

@@ -14,7 +14,6 @@ import pytest
 from conftest import ROOT
 from markdown_pages import FENCE, text
 from scipy.sparse import csr_array
-from sources import KeyedHit, Results
 
 import ndcg
 
@@ -140,8 +139,17 @@ def vespa(folder: Path) -> list[Shape]:
 
 @shape("Whoosh")
 def whoosh(folder: Path) -> list[Shape]:
-    hits = objects(lambda document, score: KeyedHit(document, score, "score", "path"))
-    return [Shape({"results": {query: Results(row) for query, row in hits.items()}})]
+    return [Shape({"results": objects(HitOfWhoosh)})]
+
+
+class HitOfWhoosh:
+    """A hit with the stored fields of its document by name, beside its score."""
+
+    def __init__(self, document: str, score: float) -> None:
+        self._document, self.score = document, score
+
+    def __getitem__(self, name: str) -> str:
+        return {"path": self._document, "title": "a title"}[name]
 
 
 @shape("Quepid")
