@@ -4298,6 +4298,8 @@ def _problems(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fields
             problems.append(f"several fields could be the {role}: {several}")
         elif name is None:
             lacking.append(role)
+        elif name in fields:
+            problems.append(f"{shown(name)} has several values, and could not be the {role}")
         else:
             problems.append(f"no field called {shown(name)} could be the {role}")
     if lacking:

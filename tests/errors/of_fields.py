@@ -172,6 +172,13 @@ OF_OBJECTS: dict[str, Row] = {
     "a log of integers and text of its own names beside integers": run(
         [{"case": 7, "key": 8, "sim": 0.5, "text": "a"}], references={7: {8: 1}}
     ),
+    "a list that is named as the query": run(
+        [{"case": ["q"], "hits": [{"id": "a", "score": 0.5}]}], fields={"query": "case"}
+    ),
+    "ids in lists of hits that are named as the documents": qrels(
+        {query: [{"text": "x", "citations": [{"source": "a"}]}, {"text": "y"}] for query in "pq"},
+        fields={"document": "citations.source", "relevance": None},
+    ),
     "two grades of a document": qrels(
         [{"query_id": "q", "doc_id": "a", "label": 0, "adjudicated_label": 1, "comment": "seen"}]
     ),
