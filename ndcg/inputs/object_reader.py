@@ -14,6 +14,7 @@ from .no_rankings import contradiction
 from .objects import (
     LOOKED_AT,
     fields_among,
+    first_in,
     first_no_object,
     is_list,
     is_object,
@@ -45,6 +46,12 @@ class ListReader:
     def are_held_to_order(self) -> bool:
         """Whether scores were held against the order of documents; those of `fields` may differ."""
         return self.has_values and self.names.name("score") is None
+
+    def are_pairs(self, documents: Any) -> bool:
+        """Return whether they are pairs of an id and a value; without values, two texts are not."""
+        if not are_pairs(documents):
+            return False
+        return not self.names.has_no_value or set(map(type, documents[0])) != {str}
 
     def read(
         self,
@@ -272,7 +279,7 @@ class ObjectReader:
             raise InputError(f"{path} is {shown(documents)}; give a list of ids")
         hits = _within_lists([row], self.place)  # or the object, if it has a list of ids
         _refuse_late_fields(hits, self.roles, self.names)
-        if not self.are_hits and are_pairs(documents):
+        if not self.are_hits and self.lists.are_pairs(documents):
             return self.lists.read(query, *split_pairs(documents))
         ranks = ranks if is_list(ranks) else ()
         if isinstance(values, Mapping):

@@ -322,6 +322,14 @@ OF_OBJECTS: dict[str, Row] = {
     "a list of lists of ids": run(
         {"q": {"ids": [["7", "3"]], "distances": [[0.1, 0.2]]}}, "query 'q', position 0"
     ),
+    "lists of two ids, by query": qrels(
+        {"q": [["a", "b"], ["c"]]}, "query 'q', position 0", fields={"relevance": None}
+    ),
+    "lists of two ids, in objects": qrels(
+        [{"qid": "q", "retrieval_gt": [["a", "b"], ["c", "d"]]}],
+        "query 'q', position 0",
+        fields={"document": "retrieval_gt", "relevance": None},
+    ),
     "a query beside a user": run([{"user_id": "u", "query": "q", "doc_id": "a", "score": 0.9}]),
     "a request beside a user": run(
         [{"request": {"id": 1}, "user_id": 2, "hits": [{"doc_id": "a", "score": 0.9}]}]
