@@ -9,7 +9,7 @@ from ..measure.messages import InputError, in_place, mark, shown, within
 from .columns import as_number
 from .documents import documents_of_query, refuse_no_score
 from .fields import Field, Fields, Keys, Names, or_another
-from .ids import id_kind, once
+from .ids import ONCE, id_kind
 from .no_rankings import contradiction
 from .objects import (
     LOOKED_AT,
@@ -195,7 +195,7 @@ class ObjectReader:
         self.lists = ListReader(names, partial(_hint_on_ids, self.roles, names))
         if self.are_in_lists:
             # Of several rankings, the best rank in any tells nothing.
-            self.lists.once = once("qrels")
+            self.lists.once = ONCE
         self.form = "objects, a query with its documents each"
         if self.are_rows:
             self.form = "objects, a document each"
