@@ -285,6 +285,20 @@ def _from_rows(
     return column._replace(padding=np.concatenate([is_padding(row, ignore_index) for row in rows]))
 
 
+OF_PROBABILITIES = "of predict_proba with several outputs, give np.stack"
+HINTS_ON_OUTPUTS = {  # of a model, by the shapes of their rows
+    frozenset({(2,)}): f"{OF_PROBABILITIES}([output[:, 1] for output in predictions], axis=1)",
+    frozenset({(1,), (2,)}): (  # in training, an output with one column had a single class
+        f"{OF_PROBABILITIES}([output[:, -1] * (1 in classes) "
+        "for output, classes in zip(predictions, model.classes_)], axis=1)"
+    ),
+    frozenset({(1,)}): (
+        "give np.hstack(predictions) if each is an output of a model, or np.vstack(predictions) "
+        "if they are batches"
+    ),
+}
+
+
 def _refuse_matrices(argument: str, rows: Sequence[NDArray[Any]]) -> None:
     """Raise an error for an array of a query that is not one value per document."""
     dimensions = [row.ndim for row in rows]
@@ -295,9 +309,8 @@ def _refuse_matrices(argument: str, rows: Sequence[NDArray[Any]]) -> None:
     hint = f"if they are batches, give [row for batch in {argument} for row in batch]"
     if len(set(dimensions)) > 1:
         hint = f"if the first has the values of all queries, give {argument}[0]"
-    elif shapes == {(2,)} and argument != "references":
-        outputs = f"np.stack([output[:, 1] for output in {argument}], axis=1)"
-        hint = f"of predict_proba with several outputs, give {outputs}"
+    elif argument != "references":
+        hint = HINTS_ON_OUTPUTS.get(frozenset(shapes), hint)
     problem = f"must be a 1-D array of documents; got {dimensions[query]}-D"
     raise InputError(problem, argument, f"query {query}", hint=hint)
 

@@ -123,6 +123,20 @@ BY_POSITION: dict[str, Row] = {
         predictions=[np.ones((4, 2))] * 3,
         references=np.ones((4, 3)),
     ),
+    "probabilities of outputs of which one has a single class": refused(
+        compute,
+        "predictions",
+        "query 0",
+        predictions=[np.ones((4, 2)), np.ones((4, 2)), np.ones((4, 1))],
+        references=np.ones((4, 3)),
+    ),
+    "outputs of a column each": refused(
+        compute,
+        "predictions",
+        "query 0",
+        predictions=[np.ones((4, 1))] * 3,
+        references=np.ones((4, 3)),
+    ),
     "batches of matrices": refused(
         compute,
         "predictions",
