@@ -3265,7 +3265,7 @@ def are_lists(side: Any) -> bool:
     if isinstance(side, np.ndarray) and side.dtype.kind != "O":
         return side.ndim == 2
     is_list = isinstance(side, (list, tuple, np.ndarray))
-    return is_list and (len(side) == 0 or any(map(_is_row, side)))
+    return is_list and (len(side) == 0 or any(map(_inputs_sources_is_row, side)))
 
 
 def is_one_column(side: Any) -> bool:
@@ -3273,7 +3273,7 @@ def is_one_column(side: Any) -> bool:
     return bool(getattr(side, "shape", ())[1:] == (1,))
 
 
-def _is_row(value: Any) -> bool:
+def _inputs_sources_is_row(value: Any) -> bool:
     """Return whether a value is a list or an array, but not a number in an array."""
     if isinstance(value, np.ndarray):
         return value.ndim > 0
@@ -4740,6 +4740,20 @@ def _from_rows(
     return column._replace(padding=np.concatenate([is_padding(row, ignore_index) for row in rows]))
 
 
+OF_PROBABILITIES = "of predict_proba with several outputs, give np.stack"
+HINTS_ON_OUTPUTS = {  # of a model, by the shapes of their rows
+    frozenset({(2,)}): f"{OF_PROBABILITIES}([output[:, 1] for output in predictions], axis=1)",
+    frozenset({(1,), (2,)}): (  # in training, an output with one column had a single class
+        f"{OF_PROBABILITIES}([output[:, -1] * (1 in classes) "
+        "for output, classes in zip(predictions, model.classes_)], axis=1)"
+    ),
+    frozenset({(1,)}): (
+        "give np.hstack(predictions) if each is an output of a model, or np.vstack(predictions) "
+        "if they are batches"
+    ),
+}
+
+
 def _refuse_matrices(argument: str, rows: Sequence[NDArray[Any]]) -> None:
     """Raise an error for an array of a query that is not one value per document."""
     dimensions = [row.ndim for row in rows]
@@ -4750,9 +4764,8 @@ def _refuse_matrices(argument: str, rows: Sequence[NDArray[Any]]) -> None:
     hint = f"if they are batches, give [row for batch in {argument} for row in batch]"
     if len(set(dimensions)) > 1:
         hint = f"if the first has the values of all queries, give {argument}[0]"
-    elif shapes == {(2,)} and argument != "references":
-        outputs = f"np.stack([output[:, 1] for output in {argument}], axis=1)"
-        hint = f"of predict_proba with several outputs, give {outputs}"
+    elif argument != "references":
+        hint = HINTS_ON_OUTPUTS.get(frozenset(shapes), hint)
     problem = f"must be a 1-D array of documents; got {dimensions[query]}-D"
     raise InputError(problem, argument, f"query {query}", hint=hint)
 
@@ -5166,18 +5179,20 @@ RowNumbers = NDArray[np.int64]
 Order = slice | RowNumbers
 
 
+ONCE = "give it once for a query"
+
+
 def once(kind: str) -> str:
     """Return what an error about a repeated document in a run, or in qrels, says to do.
 
     >>> print(InputError(once("run")))
     give it once for a query, or duplicates="best" to count it once, at its best rank
     >>> once("qrels")
-    'give it once for a query'
+    'give it once for a query, with the mean or the majority of several judgments'
     """
     if kind != "run":
-        return "give it once for a query"
-    best = f"{mark('duplicates', 'best')} to count it once, at its best rank"
-    return f"give it once for a query, or {best}"
+        return f"{ONCE}, with the mean or the majority of several judgments"
+    return f"{ONCE}, or {mark('duplicates', 'best')} to count it once, at its best rank"
 
 
 def names_of_totals(ids: Iterable[Any], queries: Iterable[Any] = ()) -> list[str]:
@@ -6787,6 +6802,8 @@ def _instead(value: Any, names: Names) -> str:
         return "leave it out"
     if isinstance(value, Real):
         return NUMBERS_IN_LISTS
+    if isinstance(value, (list, tuple)) and set(map(type, value)) in ({str}, {int}):
+        return "if these are ids, give all in one list, [id for ids in row for id in ids]"
     if isinstance(value, (list, tuple)) or getattr(value, "ndim", 0) > 0:
         return f"give one id, or pairs of an id and its {names.value or 'value'}, [(id, ...), ...]"
     return "give others as text"
@@ -8476,6 +8493,12 @@ class ListReader:
         """Whether scores were held against the order of documents; those of `fields` may differ."""
         return self.has_values and self.names.name("score") is None
 
+    def are_pairs(self, documents: Any) -> bool:
+        """Return whether they are pairs of an id and a value; without values, two texts are not."""
+        if not are_pairs(documents):
+            return False
+        return not self.names.has_no_value or set(map(type, documents[0])) != {str}
+
     def read(
         self,
         query: Any,
@@ -8618,7 +8641,7 @@ class ObjectReader:
         self.lists = ListReader(names, partial(_hint_on_ids, self.roles, names))
         if self.are_in_lists:
             # Of several rankings, the best rank in any tells nothing.
-            self.lists.once = once("qrels")
+            self.lists.once = ONCE
         self.form = "objects, a query with its documents each"
         if self.are_rows:
             self.form = "objects, a document each"
@@ -8702,7 +8725,7 @@ class ObjectReader:
             raise InputError(f"{path} is {shown(documents)}; give a list of ids")
         hits = _within_lists([row], self.place)  # or the object, if it has a list of ids
         _refuse_late_fields(hits, self.roles, self.names)
-        if not self.are_hits and are_pairs(documents):
+        if not self.are_hits and self.lists.are_pairs(documents):
             return self.lists.read(query, *split_pairs(documents))
         ranks = ranks if is_list(ranks) else ()
         if isinstance(values, Mapping):
@@ -8748,7 +8771,25 @@ def _inputs_object_reader_chosen(
     inner = _within_lists(objects, wrapper)
     if wrapper:
         fields = fields_among(inner, wrapper)
-    return fields, roles_of_objects(inner[:LOOKED_AT], fields, names, have_queries)
+    try:
+        return fields, roles_of_objects(inner[:LOOKED_AT], fields, names, have_queries)
+    except UnknownFieldError as error:
+        error.add(*_ways_of_rows(error))
+        raise
+
+
+def _ways_of_rows(error: UnknownFieldError) -> list[str]:
+    """Return what an error says of rows without names, as in a response of Databricks."""
+    if "document" not in error.roles:
+        return []
+    table = "give a table, pandas.DataFrame(rows, columns=[...]), with a column of the query"
+    rows = [path for path, example in error.examples.items() if _inputs_object_reader_is_row(first_in(example))]
+    return [f"if {path!r} has the documents, {table}" for path in rows]
+
+
+def _inputs_object_reader_is_row(value: Any) -> bool:
+    """Return whether a value is a list of text and other values, as a row of a table."""
+    return is_list(value) and {str} < set(map(type, value))
 
 
 def _refuse_other_lists(
@@ -9605,7 +9646,7 @@ class RowReader:
         if are_hits(row):
             self.forms["lists of hits"] = None
             return self.lists.read(query, *self._reader_of_hits().columns(row))
-        if are_pairs(row):
+        if self.lists.are_pairs(row):
             self.forms["lists of pairs"] = None
             return self._of_pairs(query, row)
         self.forms["lists of ids"] = None
@@ -11377,6 +11418,7 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 UTF_16 = re.compile(rb"\xff\xfe|\xfe\xff|\0\0\xfe\xff|(?:[\x01-\x7f]\0){2}|(?:\0[\x01-\x7f]){2}")
 COMPRESSIONS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}  # by their first bytes
 NUMERAL = re.compile(r"[+-]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)(?:e[+-]?[0-9]+)?", re.IGNORECASE)
+DELIMITERS = ",;\t|"  # between the cells of CSV and TSV
 LINE = 1 << 20  # bytes of the longest line of TREC and CSV files
 NUMBER = re.compile(  # numbers that Arrow's parser accepts, finite or not
     rb"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf(?:inity)?|nan(?:\(\w*\))?)",
@@ -11576,12 +11618,12 @@ def line_chunks(stream: ByteStream, longest: float) -> Iterator[bytes]:
 
 
 def delimiter_of(header: str) -> str:
-    """Return the delimiter of a header: the most frequent of a comma, a semicolon and a tab.
+    """Return the delimiter of a header: the most frequent of DELIMITERS, a comma if there is none.
 
     >>> delimiter_of("query;document;score, raw"), delimiter_of("query")
     (';', ',')
     """
-    return max(",;\t", key=header.count)
+    return max(DELIMITERS, key=header.count)
 
 
 # JSON
@@ -12532,9 +12574,8 @@ def read_cells(content: bytes) -> Any:
 def _lines(lines: Sequence[str]) -> Iterator[Line]:
     """Yield the lines that are not empty, in CSV, TSV or with spaces between the cells."""
     first = next(filter(str.strip, lines), "")
-    delimiter = " "
-    if re.search("[\t,;]", first):
-        delimiter = delimiter_of(first)
+    # Without any other, the cells have spaces between them.
+    delimiter = " " if set(first).isdisjoint(DELIMITERS) else delimiter_of(first)
     # Several spaces, as in aligned columns, are one delimiter.
     stripped = (line.strip(" ") for line in lines)
     reader = csv.reader(stripped, delimiter=delimiter, skipinitialspace=True)
@@ -12743,7 +12784,7 @@ FIRST_LINES = 100  # where the first row of a table is looked for, as an example
 THOUSANDS = re.compile(r"[1-9][0-9]{0,2}\.[0-9]{3}")
 HUNDREDS = re.compile("[1-9][0-9]{2}")
 LINE_OF_EXCEL = re.compile("sep=.")  # which says how its cells are separated
-NAMED_TABLE = re.compile(r"\.[ct]sv(\.|$)")
+NAMED_TABLE = re.compile(r"\.[cpt]sv(\.|$)")
 RATINGS = "give ratings as CSV or TSV with a first line that names the columns, such as "
 RATING_COLUMNS = ("user_id", "item_id", "rating")
 
@@ -13008,7 +13049,8 @@ def layout_of(line: bytes, rows: bytes, path: str, request: ReadRequest) -> Layo
     # A header such as "Query Text,Doc ID,..." may have as many words as a line of TREC.
     has_names = len(names) > 1 or not trec.fits(cells)
     is_said = has_names and _is_said_to_have_names(path, request.format)
-    if is_said or _have_commas(cells) or are_names_of_fields(names):
+    are_cells = len(names) > 1 and _have_commas(cells)
+    if is_said or are_cells or are_names_of_fields(names):
         return _named_layout(names, rows, delimiter, request)
     return trec
 
@@ -13023,7 +13065,7 @@ def _tells_trec(cells: Sequence[bytes], trec: Trec, request: ReadRequest) -> boo
 
 def _have_commas(cells: Sequence[bytes]) -> bool:
     """Return whether there is a comma before every space of a line, as in "q1, d1, 0.5"."""
-    return len(cells) > 1 and all(cell.endswith(b",") for cell in cells[:-1])
+    return all(cell.endswith(b",") for cell in cells[:-1])
 
 
 def _is_said_to_have_names(path: str, given: str | None) -> bool:
