@@ -48,11 +48,13 @@ def doubts_about_scores(rankings: Rankings, name: Any, score_order: str) -> Iter
 def _doubts_about_ranks(rankings: Rankings, are_called_ranks: bool) -> Iterator[str]:
     """Yield what a warning says about the first gap in ranks, or about several first ranks.
 
-    Scores are ranks if they are whole numbers from 1 that differ within a query, or by their name.
+    Scores are ranks if they are whole numbers from 1, in many queries also from 0, that differ
+    within a query, or by their name.
     """
     query, score = rankings.sorted_scores()
     query, score = query[score < np.inf], score[score < np.inf]
-    if score.min(initial=2) != 1 or (score != np.trunc(score)).any():
+    lowest = 1 if rankings.queries < FEWEST_QUERIES else 0  # a distance may be 0 in a few
+    if not lowest <= score.min(initial=2) <= 1 or (score != np.trunc(score)).any():
         return
     is_next = query[1:] == query[:-1]  # the next document is of the same query
     shared = is_next & (score[1:] == score[:-1])
