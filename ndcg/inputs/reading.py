@@ -608,7 +608,8 @@ def _in_user_terms(
     place, position = f"query {first_query + error.query}", error.position
     if rankings.place is not None:
         place, position = rankings.place(error.query, position), None
-    return InputError(error.problem, argument, place, position=position, hint=error.hint)
+    hint = error.hint if rankings.answered is None else error.hint_by_id
+    return InputError(error.problem, argument, place, position=position, hint=hint)
 
 
 # Parts

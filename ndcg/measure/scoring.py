@@ -51,6 +51,10 @@ _COUNT_NEGATIVE = (
     f"{mark('negative_relevance', 'clip')} counts it as gain 0, as "
     f"{mark('convention', 'trec_eval')} does, {_KEEP} as it is"
 )
+# By ids there is no padding, and a document that is not judged keeps its rank.
+NEGATIVE_BY_ID = (
+    f"{_COUNT_NEGATIVE}; if nobody could judge it, leave it out of the {mark('references')}"
+)
 _NONE = mark("None", before="; ", after=" marks one not judged")
 NOT_A_RELEVANCE = f"{{value}} is not a relevance{_NONE}"
 
@@ -62,10 +66,17 @@ class InvalidRankingError(InputError):
     """
 
     def __init__(
-        self, array: str, query: int, position: int | None, problem: str, hint: str = ""
+        self,
+        array: str,
+        query: int,
+        position: int | None,
+        problem: str,
+        hint: str = "",
+        hint_by_id: str = "",  # in its place if documents have ids
     ) -> None:
         super().__init__(problem, array, f"query {query}", position=position, hint=hint)
         self.array, self.query = array, query
+        self.hint_by_id = hint_by_id
 
 
 class MeasureDefinition(NamedTuple):
@@ -139,14 +150,12 @@ class _Block(NamedTuple):
             return int(self.queries.start) + row
         return int(self.queries[row])
 
-    def invalid(
-        self, array: str, marked: Mask, problem: str, hint: str = ""
-    ) -> InvalidRankingError:
+    def invalid(self, array: str, marked: Mask, problem: str, *hints: str) -> InvalidRankingError:
         """Return the error for the first document that a mask marks."""
         row, position = (int(index[0]) for index in np.nonzero(marked))
         value = getattr(self, array)[row, position].item()
         query = self.query(row)
-        return InvalidRankingError(array, query, position, problem.format(value=value), hint)
+        return InvalidRankingError(array, query, position, problem.format(value=value), *hints)
 
 
 def discounts(ranks: int, log_base: float = 2.0, discount: Discount = "log") -> Floats:
@@ -516,8 +525,9 @@ def _gains(block: _Block, gain: Gain, negative_relevance: str) -> tuple[Floats, 
     if lowest < 0 and negative_relevance != "keep":
         negative = relevance < 0
         if negative_relevance == "raise":
+            problem = "the relevance {value} is negative"
             hint = hint_of_negative(relevance[negative])
-            raise block.invalid("relevance", negative, "the relevance {value} is negative", hint)
+            raise block.invalid("relevance", negative, problem, hint, NEGATIVE_BY_ID)
         counted = counted & ~negative
         relevance, lowest = np.maximum(relevance, 0), 0.0
     if isinstance(gain, str):

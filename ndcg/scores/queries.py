@@ -19,8 +19,8 @@ from ..inputs.reading import Inputs, parts, read, user_terms
 from ..measure.messages import InputError, mark, warn
 from ..measure.options import Options
 from ..measure.scoring import (
+    NEGATIVE_BY_ID,
     check_queries,
-    hint_of_negative,
     in_threads,
     measure_queries,
 )
@@ -161,8 +161,8 @@ def refuse_negative(options: Options, references: Any, exclude: Any) -> None:
     problem = f"the relevance {references.value[row]:g} is negative"
     # On the page and in the shell, a file is named by its path alone.
     argument = mark("file", said="references", after=": ")
-    hint = hint_of_negative(references.value[negative])
-    raise InputError(problem, f"{argument}{references.place(row)}", pair, hint=hint)
+    place = f"{argument}{references.place(row)}"
+    raise InputError(problem, place, pair, hint=NEGATIVE_BY_ID)
 
 
 def refuse_missing(rankings: Rankings, options: Options, first_query: int = 0) -> None:

@@ -243,13 +243,6 @@ def by_rows(metric: evaluate.Metric, make: Form, row: list[Any], **options: Any)
     return float(metric.compute(**sides, **options)["nDCG"])
 
 
-def by_ids_of_documents(
-    metric: evaluate.Metric, make: Form, row: list[Any], **options: Any
-) -> float:
-    run, qrels = (dict(zip("abc", side, strict=True)) for side in (SCORE, row))
-    return float(metric.compute(predictions={"q": run}, references={"q": qrels}, **options)["nDCG"])
-
-
 def by_report(metric: evaluate.Metric, make: Form, row: list[Any], **options: Any) -> float:
     report = metric.report(predictions=make([SCORE]), references=make([row]), **options)
     return float(report.scores["nDCG"].value)
@@ -293,7 +286,7 @@ OF_EVERY_FORM = (by_compute, by_rows, by_report, by_comparison, by_batch, by_met
 UNNAMED = {
     f"{entry.__name__}, {form}": (entry, EVERY_FORM[form])
     for entry, form in product(OF_EVERY_FORM, ("lists", "NumPy", "PyTorch float32"))
-} | {entry.__name__: (entry, list) for entry in (by_ids_of_documents, by_torchmetrics, by_trainer)}
+} | {entry.__name__: (entry, list) for entry in (by_torchmetrics, by_trainer)}
 
 
 def advice(call: Callable[..., Any], *args: Any, **inputs: Any) -> list[str]:
@@ -338,14 +331,21 @@ def test_negative_relevances_that_are_no_padding_are_to_be_counted_first(
         assert found == ["negative_relevance", "ignore_index"]
 
 
-def test_the_error_about_padding_in_a_file_says_first_how_to_remove_it(
-    ndcg: evaluate.Metric, tmp_path: Path
+@pytest.mark.parametrize("label", [-100, -1])
+@pytest.mark.parametrize("source", ["mapping", "CSV"])
+def test_the_error_about_a_document_with_an_id_says_nothing_of_padding(
+    ndcg: evaluate.Metric, source: str, label: int, tmp_path: Path
 ) -> None:
-    (tmp_path / "qrels.csv").write_text("query,document,relevance\nq,a,-100\nq,b,1\n")
+    """Crowds mark documents that they cannot judge: without a relevance they keep their rank."""
+    qrels: Any = {"q": {"a": label, "b": 1}}
+    if source == "CSV":
+        qrels = tmp_path / "qrels.csv"
+        qrels.write_text(f"query,document,relevance\nq,a,{label}\nq,b,1\n")
     run = {"q": {"a": 0.9, "b": 0.8}}
-    inputs = {"predictions": run, "references": tmp_path / "qrels.csv"}
-    assert advice(ndcg.compute, **inputs) == ["ignore_index", "negative_relevance"]
-    assert ndcg.compute(**inputs, ignore_index=-100) == {"nDCG": 1.0}
+    assert advice(ndcg.compute, predictions=run, references=qrels) == ["negative_relevance"]
+    second = {"nDCG": pytest.approx(1 / math.log2(3))}
+    assert ndcg.compute(predictions=run, references=qrels, negative_relevance="clip") == second
+    assert ndcg.compute(predictions=run, references={"q": {"b": 1}}) == second
 
 
 # --- judged_only ----------------------------------------------------------------------------------

@@ -312,8 +312,8 @@ def test_an_error_about_a_negative_relevance_names_its_first_line_for_every_run(
     write(qrels=QRELS | negative, few=MAIN | {"q3": {"d0": 1}})
     problem = (
         f"qrels.txt: line {3 * 12 + 5}: query 'q3', document 'd4': the relevance -1 is negative; "
-        "--ignore-index -1 removes it if it is padding; --negative-relevance clip counts it as "
-        "gain 0, as --convention trec_eval does, --negative-relevance keep as it is\n"
+        "--negative-relevance clip counts it as gain 0, as --convention trec_eval does, "
+        "--negative-relevance keep as it is; if nobody could judge it, leave it out of the qrels\n"
     )
     for command in (
         "score qrels.txt few.txt main.txt",
