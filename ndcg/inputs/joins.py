@@ -591,8 +591,11 @@ def another_kind(*unlike: tuple[str, Any, Any]) -> InputError:
     for other, run_other, qrels_other in others:
         problem += f"; {other} ids too, {shown(run_other)} and {shown(qrels_other)}"
     hint = "give both the same type; ids in files are text"
-    text = next((value for value in (run_id, qrels_id) if isinstance(value, str)), "")
-    if LEADING_ZEROS.fullmatch(text):
+    by_kind = {id_kind(type(value)): value for value in (run_id, qrels_id)}
+    text = by_kind.get("text", "")
+    if "bytes" in by_kind:
+        hint = f"give both as text, such as {shown(by_kind['bytes'])}.decode()"
+    elif LEADING_ZEROS.fullmatch(text):
         hint = f"{text!r} has zeros that integers lose; read the ids of both as text (dtype=str)"
     elif isinstance(run_id, int) and not text.isdigit():
         hint = f"if {run_id} is an index, as of a reranker, give the id there, ids[{run_id}]"

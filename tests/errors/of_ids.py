@@ -239,6 +239,9 @@ SIDES: dict[str, Row] = {
     "queries and documents of another type": refused(
         compute, "predictions", predictions={1: {7: 0.5}}, references={"1": {"7": 1}}
     ),
+    "queries and documents in bytes": refused(
+        compute, "predictions", predictions={b"q": {b"a": 0.5}}, references={"q": {"a": 1}}
+    ),
     "documents of another type": refused(
         compute, "predictions", "query 'q'", predictions={"q": {1: 1.0}}, references={"q": {"1": 1}}
     ),
