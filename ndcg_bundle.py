@@ -1510,6 +1510,10 @@ _COUNT_NEGATIVE = (
     f"{mark('negative_relevance', 'clip')} counts it as gain 0, as "
     f"{mark('convention', 'trec_eval')} does, {_KEEP} as it is"
 )
+# By ids there is no padding, and a document that is not judged keeps its rank.
+NEGATIVE_BY_ID = (
+    f"{_COUNT_NEGATIVE}; if nobody could judge it, leave it out of the {mark('references')}"
+)
 _NONE = mark("None", before="; ", after=" marks one not judged")
 NOT_A_RELEVANCE = f"{{value}} is not a relevance{_NONE}"
 
@@ -1521,10 +1525,17 @@ class InvalidRankingError(InputError):
     """
 
     def __init__(
-        self, array: str, query: int, position: int | None, problem: str, hint: str = ""
+        self,
+        array: str,
+        query: int,
+        position: int | None,
+        problem: str,
+        hint: str = "",
+        hint_by_id: str = "",  # in its place if documents have ids
     ) -> None:
         super().__init__(problem, array, f"query {query}", position=position, hint=hint)
         self.array, self.query = array, query
+        self.hint_by_id = hint_by_id
 
 
 class MeasureDefinition(NamedTuple):
@@ -1598,14 +1609,12 @@ class _Block(NamedTuple):
             return int(self.queries.start) + row
         return int(self.queries[row])
 
-    def invalid(
-        self, array: str, marked: Mask, problem: str, hint: str = ""
-    ) -> InvalidRankingError:
+    def invalid(self, array: str, marked: Mask, problem: str, *hints: str) -> InvalidRankingError:
         """Return the error for the first document that a mask marks."""
         row, position = (int(index[0]) for index in np.nonzero(marked))
         value = getattr(self, array)[row, position].item()
         query = self.query(row)
-        return InvalidRankingError(array, query, position, problem.format(value=value), hint)
+        return InvalidRankingError(array, query, position, problem.format(value=value), *hints)
 
 
 def discounts(ranks: int, log_base: float = 2.0, discount: Discount = "log") -> Floats:
@@ -1975,8 +1984,9 @@ def _gains(block: _Block, gain: Gain, negative_relevance: str) -> tuple[Floats, 
     if lowest < 0 and negative_relevance != "keep":
         negative = relevance < 0
         if negative_relevance == "raise":
+            problem = "the relevance {value} is negative"
             hint = hint_of_negative(relevance[negative])
-            raise block.invalid("relevance", negative, "the relevance {value} is negative", hint)
+            raise block.invalid("relevance", negative, problem, hint, NEGATIVE_BY_ID)
         counted = counted & ~negative
         relevance, lowest = np.maximum(relevance, 0), 0.0
     if isinstance(gain, str):
@@ -6962,14 +6972,6 @@ def highest_first() -> str:
     return f"if the highest is, give {mark('score_order', 'descending')}"
 
 
-def _equal_scores() -> str:
-    """Return what a warning says about equal scores beside ranks."""
-    call = mark("fields", {"score": None})
-    return (
-        f"its scores are all equal, but its documents have ranks; if the order counts, give {call}"
-    )
-
-
 def _other_order() -> str:
     """Return what a warning says about ranks that contradict the scores."""
     problem = "the ranks are in another order than the scores, and the scores count"
@@ -6989,8 +6991,8 @@ def beside_ranks(
 ) -> tuple[str, bool]:
     """Return what a warning says about the scores of rows beside ranks; empty for nothing.
 
-    The scores of a query are all equal, or rank its documents in another order; or its rows are in
-    another order, if the order counts; or several documents of every query have its first rank, as
+    The scores of a query rank its documents in another order; or its rows are in another order, if
+    the order counts; or several documents of every query have its first rank, as
     those of several systems. Return as well whether the ranks tell an order: some runs have one
     number in all rows.
     """
@@ -7065,8 +7067,6 @@ def _beside_ranks(scores: Sequence[Any], ranks: Sequence[Any], names: Names, doc
     numbers = comparable(scores)
     if len(places) != len(numbers):
         return ""
-    if len(set(numbers)) == 1 < len(numbers) and do_count(places):
-        return _equal_scores()
     if _contradict(numbers, places, names.ascending):
         return _other_order()
     return ""
@@ -7148,11 +7148,13 @@ def doubts_about_scores(rankings: Rankings, name: Any, score_order: str) -> Iter
 def _doubts_about_ranks(rankings: Rankings, are_called_ranks: bool) -> Iterator[str]:
     """Yield what a warning says about the first gap in ranks, or about several first ranks.
 
-    Scores are ranks if they are whole numbers from 1 that differ within a query, or by their name.
+    Scores are ranks if they are whole numbers from 1, in many queries also from 0, that differ
+    within a query, or by their name.
     """
     query, score = rankings.sorted_scores()
     query, score = query[score < np.inf], score[score < np.inf]
-    if score.min(initial=2) != 1 or (score != np.trunc(score)).any():
+    lowest = 1 if rankings.queries < FEWEST_QUERIES else 0  # a distance may be 0 in a few
+    if not lowest <= score.min(initial=2) <= 1 or (score != np.trunc(score)).any():
         return
     is_next = query[1:] == query[:-1]  # the next document is of the same query
     shared = is_next & (score[1:] == score[:-1])
@@ -7203,6 +7205,27 @@ def doubts_about_equal_sides(rankings: Rankings) -> Iterator[str]:
     if are_equal and not rankings.are_equally_relevant():
         problem = "the scores of all documents are their relevances, so that every ranking is ideal"
         yield f"{problem}; if these are labels, or the references, give the scores of a model"
+
+
+def doubts_about_equal_scores(rankings: Rankings, has_ranks: bool) -> Iterator[str]:
+    """Yield what a warning says about scores that rank no document of any query above another.
+
+    They are a constant beside what ranks, such as a distance. A single query may well have such
+    scores, unless several of them were held against ranks or the order of hits.
+    """
+    # The first two documents tell nearly always.
+    if len(set(rankings.scores_of(0)[:2])) > 1:
+        return
+    retrieved, _ = rankings.sides()
+    followers = np.maximum(rankings.sums(retrieved) - 1, 0)
+    ties = rankings.queries_of_ties()
+    several = ties if has_ranks else np.unique(ties)  # or queries of them
+    if len(several) > 1 and len(ties) == followers.sum():
+        problem = (
+            "all documents of each query have the same score, which says nothing of their order"
+        )
+        in_order = f"or give {mark('fields', {'score': None})} if they are in order"
+        yield f"{problem}; name the field that ranks them, {in_order}"
 
 
 def doubts_about_ids(rankings: Rankings, run: Any) -> Iterator[str]:
@@ -10497,8 +10520,11 @@ def another_kind(*unlike: tuple[str, Any, Any]) -> InputError:
     for other, run_other, qrels_other in others:
         problem += f"; {other} ids too, {shown(run_other)} and {shown(qrels_other)}"
     hint = "give both the same type; ids in files are text"
-    text = next((value for value in (run_id, qrels_id) if isinstance(value, str)), "")
-    if LEADING_ZEROS.fullmatch(text):
+    by_kind = {id_kind(type(value)): value for value in (run_id, qrels_id)}
+    text = by_kind.get("text", "")
+    if "bytes" in by_kind:
+        hint = f"give both as text, such as {shown(by_kind['bytes'])}.decode()"
+    elif LEADING_ZEROS.fullmatch(text):
         hint = f"{text!r} has zeros that integers lose; read the ids of both as text (dtype=str)"
     elif isinstance(run_id, int) and not text.isdigit():
         hint = f"if {run_id} is an index, as of a reranker, give the id there, ids[{run_id}]"
@@ -11200,15 +11226,16 @@ def align(
         rankings = rankings.with_gains(labels)
     except InvalidRankingError as error:
         raise _in_user_terms(error, rankings, first_query) from None
+    has_ranks = getattr(run, "has_ranks", False)
     if rankings.place is not None:
         rankings = rankings.matched(exclude_from, run, inputs.references)
         if rankings.unmatched:
             sentence = next(respelled_ids(rankings), rankings.unmatched)
             rankings = rankings._replace(unmatched=sentence)
         doubts += doubts_about_ids(rankings, run)
+        doubts += doubts_about_equal_scores(rankings, has_ranks)
     if not has_ids(run):
         doubts += doubts_about_equal_sides(rankings)
-    has_ranks = getattr(run, "has_ranks", False)
     if doubts or has_ranks:
         rankings = rankings._replace(doubts=tuple(doubts), has_ranks=has_ranks)
     if judged_only:
@@ -11353,7 +11380,8 @@ def _in_user_terms(
     place, position = f"query {first_query + error.query}", error.position
     if rankings.place is not None:
         place, position = rankings.place(error.query, position), None
-    return InputError(error.problem, argument, place, position=position, hint=error.hint)
+    hint = error.hint if rankings.answered is None else error.hint_by_id
+    return InputError(error.problem, argument, place, position=position, hint=hint)
 
 
 # Parts
@@ -14854,8 +14882,8 @@ def refuse_negative(options: Options, references: Any, exclude: Any) -> None:
     problem = f"the relevance {references.value[row]:g} is negative"
     # On the page and in the shell, a file is named by its path alone.
     argument = mark("file", said="references", after=": ")
-    hint = hint_of_negative(references.value[negative])
-    raise InputError(problem, f"{argument}{references.place(row)}", pair, hint=hint)
+    place = f"{argument}{references.place(row)}"
+    raise InputError(problem, place, pair, hint=NEGATIVE_BY_ID)
 
 
 def refuse_missing(rankings: Rankings, options: Options, first_query: int = 0) -> None:

@@ -964,7 +964,7 @@ SITUATIONS = [
             "fields": {"query": "search"},
         },
         SECOND,
-        ("no field called 'search' could be the query", "'search' (["),
+        ("'search' has several values, and could not be the query", "'search' (["),
         {"predictions": {query: chunks("id", score="score") for query in QUERIES}, "fields": None},
         is_json=True,
     ),
