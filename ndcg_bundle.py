@@ -8945,7 +8945,7 @@ def _held_against_ranks(argument: str, cells: Mapping[str, Any], names: Names) -
 def fit_of_ranks(cells: Mapping[str, Any], names: Names) -> tuple[str, bool]:
     """Return what a warning says about scores that do not fit the ranks beside them.
 
-    They are equal, or in another order, in the first rows. Return as well whether the ranks tell an
+    They are in another order in the first rows. Return as well whether the ranks tell an
     order: they are not all equal.
     """
     heads = heads_of(cells)
@@ -11233,7 +11233,9 @@ def align(
             sentence = next(respelled_ids(rankings), rankings.unmatched)
             rankings = rankings._replace(unmatched=sentence)
         doubts += doubts_about_ids(rankings, run)
-        doubts += doubts_about_equal_scores(rankings, has_ranks)
+        if has_ranks or _field_of(run, "score"):
+            # Numbers in a mapping or in flat columns have no field beside them.
+            doubts += doubts_about_equal_scores(rankings, has_ranks)
     if not has_ids(run):
         doubts += doubts_about_equal_sides(rankings)
     if doubts or has_ranks:

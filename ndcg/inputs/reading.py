@@ -461,7 +461,9 @@ def align(
             sentence = next(respelled_ids(rankings), rankings.unmatched)
             rankings = rankings._replace(unmatched=sentence)
         doubts += doubts_about_ids(rankings, run)
-        doubts += doubts_about_equal_scores(rankings, has_ranks)
+        if has_ranks or _field_of(run, "score"):
+            # Numbers in a mapping or in flat columns have no field beside them.
+            doubts += doubts_about_equal_scores(rankings, has_ranks)
     if not has_ids(run):
         doubts += doubts_about_equal_sides(rankings)
     if doubts or has_ranks:

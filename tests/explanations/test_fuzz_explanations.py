@@ -181,9 +181,7 @@ def check(case: Case) -> tuple[int, list[Any], bool] | None:
 @pytest.mark.filterwarnings("ignore:.*all documents are padding:UserWarning")
 @pytest.mark.filterwarnings("ignore:.*queries have one document each:UserWarning")
 @pytest.mark.filterwarnings("ignore:.*missing from the run:UserWarning")
-@pytest.mark.filterwarnings(
-    "ignore:.*(equally relevant|the same score|no query has a score):UserWarning"
-)
+@pytest.mark.filterwarnings("ignore:.*(equally relevant|no query has a score):UserWarning")
 @pytest.mark.filterwarnings("ignore:.*of relevance 0 stand between others:UserWarning")
 @NOTHING_IN_COMMON
 @pytest.mark.filterwarnings(

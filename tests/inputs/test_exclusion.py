@@ -299,7 +299,7 @@ def test_a_warning_says_that_all_judged_documents_are_excluded(
 def test_a_warning_says_that_no_document_to_exclude_is_known(
     ndcg: Metric, tmp_path: Path, sides: str, users: int, unknown: int, warnings_: int
 ) -> None:
-    run = {user: {10 * user + at: -at for at in range(10)} for user in range(users)}
+    run = {user: dict.fromkeys(range(10 * user, 10 * user + 10), 0.5) for user in range(users)}
     qrels = {user: {10 * user: 1} for user in range(users)}
     # Items that another user retrieved: a recommender may leave out seen ones by itself.
     first = {user: 40 - 10 * user + unknown for user in run}
@@ -309,8 +309,9 @@ def test_a_warning_says_that_no_document_to_exclude_is_known(
         inputs = {"data": rows(run, qrels), **NAMED, "exclude": pairs(seen)}
     if sides == "files":
         for name, side in inputs.items():
+            values = {user: dict.fromkeys(documents, 1) for user, documents in side.items()}
             inputs[name] = tmp_path / f"{name}.json"
-            inputs[name].write_text(json.dumps(side))
+            inputs[name].write_text(json.dumps(values))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         ndcg.compute(**inputs)

@@ -441,7 +441,6 @@ def test_equal_scores_beside_ranks_get_a_warning(source: str, first: int, tmp_pa
 
 
 EQUAL_IN_SOURCES: dict[str, Callable[[dict[str, dict[str, float]], Path], Any]] = {
-    "mappings": lambda run, _: run,
     "hits": lambda run, _: {
         query: [{"_id": name, "_score": score, "_knn_dist": at} for at, (name, score) in hits]
         for query, hits in ((query, enumerate(hits.items())) for query, hits in run.items())

@@ -222,7 +222,6 @@ class Texts:
     encode_document = encode_query
 
 
-@pytest.mark.filterwarnings("ignore:.*have the same score:UserWarning")  # in 32 bits
 @pytest.mark.parametrize("chunk", [20, 50_000], ids=["in two chunks", "in one"])
 def test_documents_that_tie_as_32_bit_floats_at_the_cutoff_are_in_the_run(
     ndcg: Metric, make: Make, chunk: int
