@@ -3275,7 +3275,7 @@ def are_lists(side: Any) -> bool:
     if isinstance(side, np.ndarray) and side.dtype.kind != "O":
         return side.ndim == 2
     is_list = isinstance(side, (list, tuple, np.ndarray))
-    return is_list and (len(side) == 0 or any(map(_inputs_sources_is_row, side)))
+    return is_list and (len(side) == 0 or any(map(_is_row, side)))
 
 
 def is_one_column(side: Any) -> bool:
@@ -3283,7 +3283,7 @@ def is_one_column(side: Any) -> bool:
     return bool(getattr(side, "shape", ())[1:] == (1,))
 
 
-def _inputs_sources_is_row(value: Any) -> bool:
+def _is_row(value: Any) -> bool:
     """Return whether a value is a list or an array, but not a number in an array."""
     if isinstance(value, np.ndarray):
         return value.ndim > 0
@@ -6812,10 +6812,9 @@ def _instead(value: Any, names: Names) -> str:
         return "leave it out"
     if isinstance(value, Real):
         return NUMBERS_IN_LISTS
-    if isinstance(value, (list, tuple)) and set(map(type, value)) in ({str}, {int}):
-        return "if these are ids, give all in one list, [id for ids in row for id in ids]"
     if isinstance(value, (list, tuple)) or getattr(value, "ndim", 0) > 0:
-        return f"give one id, or pairs of an id and its {names.value or 'value'}, [(id, ...), ...]"
+        pairs = f"pairs of an id and its {names.value or 'value'}, [(id, ...), ...]"
+        return f"give one id, {pairs}, or the ids in one list, [id for ids in row for id in ids]"
     return "give others as text"
 
 
@@ -8318,6 +8317,25 @@ def _ways_without_roles(
             ways.append(f"{lacking} of {len(documents)} objects have no documents; {others}")
         if len(objects) > 1:  # a single one may hold all queries
             ways += those_of_one_system(fields[error.chosen["document"]])
+    else:
+        ways += _ways_of_rows(error.examples)
+    return ways
+
+
+def _ways_of_rows(examples: Mapping[Any, Any]) -> list[str]:
+    """Return what an error says of lists of lists: rows without names, or ids of a query.
+
+    Rows of a table hold text and other values, as in a response of Databricks.
+    """
+    ways = []
+    lists = {path: example for path, example in examples.items() if is_list(first_in(example))}
+    for path, rows in lists.items():
+        types = set(map(type, rows[0]))
+        way = "give {query: [id for ids in row for id in ids]}"
+        if len(types) > 1:
+            way = "give a table, pandas.DataFrame(rows, columns=[...]), with a column of the query"
+        if str in types:
+            ways.append(f"if {path!r} has the documents, {way}")
     return ways
 
 
@@ -8794,25 +8812,7 @@ def _inputs_object_reader_chosen(
     inner = _within_lists(objects, wrapper)
     if wrapper:
         fields = fields_among(inner, wrapper)
-    try:
-        return fields, roles_of_objects(inner[:LOOKED_AT], fields, names, have_queries)
-    except UnknownFieldError as error:
-        error.add(*_ways_of_rows(error))
-        raise
-
-
-def _ways_of_rows(error: UnknownFieldError) -> list[str]:
-    """Return what an error says of rows without names, as in a response of Databricks."""
-    if "document" not in error.roles:
-        return []
-    table = "give a table, pandas.DataFrame(rows, columns=[...]), with a column of the query"
-    rows = [path for path, example in error.examples.items() if _inputs_object_reader_is_row(first_in(example))]
-    return [f"if {path!r} has the documents, {table}" for path in rows]
-
-
-def _inputs_object_reader_is_row(value: Any) -> bool:
-    """Return whether a value is a list of text and other values, as a row of a table."""
-    return is_list(value) and {str} < set(map(type, value))
+    return fields, roles_of_objects(inner[:LOOKED_AT], fields, names, have_queries)
 
 
 def _refuse_other_lists(

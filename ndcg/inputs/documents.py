@@ -226,10 +226,9 @@ def _instead(value: Any, names: Names) -> str:
         return "leave it out"
     if isinstance(value, Real):
         return NUMBERS_IN_LISTS
-    if isinstance(value, (list, tuple)) and set(map(type, value)) in ({str}, {int}):
-        return "if these are ids, give all in one list, [id for ids in row for id in ids]"
     if isinstance(value, (list, tuple)) or getattr(value, "ndim", 0) > 0:
-        return f"give one id, or pairs of an id and its {names.value or 'value'}, [(id, ...), ...]"
+        pairs = f"pairs of an id and its {names.value or 'value'}, [(id, ...), ...]"
+        return f"give one id, {pairs}, or the ids in one list, [id for ids in row for id in ids]"
     return "give others as text"
 
 

@@ -8,13 +8,12 @@ from typing import Any
 from ..measure.messages import InputError, in_place, mark, shown, within
 from .columns import as_number
 from .documents import documents_of_query, refuse_no_score
-from .fields import Field, Fields, Keys, Names, UnknownFieldError, or_another
+from .fields import Field, Fields, Keys, Names, or_another
 from .ids import ONCE, id_kind
 from .no_rankings import contradiction
 from .objects import (
     LOOKED_AT,
     fields_among,
-    first_in,
     first_no_object,
     is_list,
     is_object,
@@ -325,25 +324,7 @@ def _chosen(
     inner = _within_lists(objects, wrapper)
     if wrapper:
         fields = fields_among(inner, wrapper)
-    try:
-        return fields, roles_of_objects(inner[:LOOKED_AT], fields, names, have_queries)
-    except UnknownFieldError as error:
-        error.add(*_ways_of_rows(error))
-        raise
-
-
-def _ways_of_rows(error: UnknownFieldError) -> list[str]:
-    """Return what an error says of rows without names, as in a response of Databricks."""
-    if "document" not in error.roles:
-        return []
-    table = "give a table, pandas.DataFrame(rows, columns=[...]), with a column of the query"
-    rows = [path for path, example in error.examples.items() if _is_row(first_in(example))]
-    return [f"if {path!r} has the documents, {table}" for path in rows]
-
-
-def _is_row(value: Any) -> bool:
-    """Return whether a value is a list of text and other values, as a row of a table."""
-    return is_list(value) and {str} < set(map(type, value))
+    return fields, roles_of_objects(inner[:LOOKED_AT], fields, names, have_queries)
 
 
 def _refuse_other_lists(

@@ -328,6 +328,25 @@ def _ways_without_roles(
             ways.append(f"{lacking} of {len(documents)} objects have no documents; {others}")
         if len(objects) > 1:  # a single one may hold all queries
             ways += those_of_one_system(fields[error.chosen["document"]])
+    else:
+        ways += _ways_of_rows(error.examples)
+    return ways
+
+
+def _ways_of_rows(examples: Mapping[Any, Any]) -> list[str]:
+    """Return what an error says of lists of lists: rows without names, or ids of a query.
+
+    Rows of a table hold text and other values, as in a response of Databricks.
+    """
+    ways = []
+    lists = {path: example for path, example in examples.items() if is_list(first_in(example))}
+    for path, rows in lists.items():
+        types = set(map(type, rows[0]))
+        way = "give {query: [id for ids in row for id in ids]}"
+        if len(types) > 1:
+            way = "give a table, pandas.DataFrame(rows, columns=[...]), with a column of the query"
+        if str in types:
+            ways.append(f"if {path!r} has the documents, {way}")
     return ways
 
 

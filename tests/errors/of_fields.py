@@ -172,6 +172,9 @@ OF_OBJECTS: dict[str, Row] = {
     "a log of integers and text of its own names beside integers": run(
         [{"case": 7, "key": 8, "sim": 0.5, "text": "a"}], references={7: {8: 1}}
     ),
+    "lists of ids in a list of its own name": qrels(
+        [{"query_id": "q", "gold": [["a", "b"], ["c"]], "answers": ["x"]}]
+    ),
     "a list that is named as the query": run(
         [{"case": ["q"], "hits": [{"id": "a", "score": 0.5}]}], fields={"query": "case"}
     ),
