@@ -20,6 +20,7 @@ from .visits import (
     on_a_slow_line,
     order,
     pause,
+    place_of,
     pull,
     score,
     shows,
@@ -61,8 +62,8 @@ def test_the_first_screen_has_one_picture_few_words_and_few_controls(
     words, controls = page.evaluate(COUNTS)
     assert words <= 120
     assert controls <= 12
-    assert page.locator(".left > li").first.bounding_box()["y"] <= begins
-    last = page.locator(".left > li").last.bounding_box()
+    assert place_of(page.locator(".left > li").first)["y"] <= begins
+    last = place_of(page.locator(".left > li").last)
     assert last["y"] + last["height"] < height
     for _ in range(5):
         page.keyboard.press("Tab")
@@ -125,7 +126,7 @@ def test_one_drag_solves_the_first_ranking_and_says_so(
     page = visit()
     titles = order(page)
     pull(page, "Honey cake recipe", "Bees and flowers")
-    box = card(page, "Bees and flowers").bounding_box()
+    box = place_of(card(page, "Bees and flowers"))
     page.mouse.move(box["x"] + 40, box["y"] + 60, steps=3)
     shows(page, "1.000")  # while it is held
     expect(page.locator(".change")).to_have_text("+0.246")
@@ -171,8 +172,8 @@ def test_a_finger_drags_a_card_by_its_grip_and_taps_its_dots(
 ) -> None:
     page = visit(PLAIN, 390)
     touch = page.context.new_cdp_session(page)
-    start = card(page, "d6").locator(".grip").bounding_box()
-    end = card(page, "d4").bounding_box()
+    start = place_of(card(page, "d6").locator(".grip"))
+    end = place_of(card(page, "d4"))
     points = (
         ("touchStart", start["y"] + 9),
         ("touchMove", end["y"] + 20),
@@ -263,8 +264,8 @@ def test_a_label_is_pressed_for_the_next_one(visit: Opener, ndcg: evaluate.Metri
 
 def test_the_cutoff_is_dragged_and_moved_by_keys(visit: Opener, ndcg: evaluate.Metric) -> None:
     page = visit(PLAIN)
-    cut, third = page.get_by_role("slider", name="Cutoff"), card(page, "d3").bounding_box()
-    box = cut.bounding_box()
+    cut, third = page.get_by_role("slider", name="Cutoff"), place_of(card(page, "d3"))
+    box = place_of(cut)
     page.mouse.move(box["x"] + 50, box["y"] + box["height"] / 2)
     page.mouse.down()
     page.mouse.move(box["x"] + 50, third["y"] + third["height"], steps=5)
@@ -501,13 +502,13 @@ def test_a_card_dropped_on_the_last_one_becomes_the_last(visit: Opener, width: i
 
 def test_undo_covers_and_moves_nothing(visit: Opener) -> None:
     page = visit("", 390)
-    top = page.locator(".left > li").first.bounding_box()["y"]
+    top = place_of(page.locator(".left > li").first)["y"]
     card(page, "Honey cake recipe").press("ArrowDown")
     come_to_rest(page)
-    assert page.locator(".left > li").first.bounding_box()["y"] == top
-    undo = page.get_by_role("button", name="Undo").bounding_box()
+    assert place_of(page.locator(".left > li").first)["y"] == top
+    undo = place_of(page.get_by_role("button", name="Undo"))
     for part in (".query b", ".measure", ".yours span", ".scale > .axis"):
-        other = page.locator(part).bounding_box()
+        other = place_of(page.locator(part))
         is_right = undo["x"] >= other["x"] + other["width"]
         assert is_right or undo["y"] + undo["height"] <= other["y"], part
 

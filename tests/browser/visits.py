@@ -49,10 +49,15 @@ def drag(page: Any, document: str, other: str) -> None:
     page.mouse.up()
 
 
-def box(page: Any, document: str) -> dict[str, float]:
-    """Return the place of a card; it has none while a late answer takes the card's place."""
-    places = (card(page, document).bounding_box() for _ in range(20))
+def place_of(element: Any) -> dict[str, float]:
+    """Return the place of an element; it has none while a late answer takes its place."""
+    places = (element.bounding_box() for _ in range(20))
     return next(place for place in places if place is not None)
+
+
+def box(page: Any, document: str) -> dict[str, float]:
+    """Return the place of a card."""
+    return place_of(card(page, document))
 
 
 def pull(page: Any, document: str, other: str) -> None:
