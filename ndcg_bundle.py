@@ -3275,7 +3275,7 @@ def are_lists(side: Any) -> bool:
     if isinstance(side, np.ndarray) and side.dtype.kind != "O":
         return side.ndim == 2
     is_list = isinstance(side, (list, tuple, np.ndarray))
-    return is_list and (len(side) == 0 or any(map(_is_row, side)))
+    return is_list and (len(side) == 0 or any(map(_inputs_sources_is_row, side)))
 
 
 def is_one_column(side: Any) -> bool:
@@ -3283,7 +3283,7 @@ def is_one_column(side: Any) -> bool:
     return bool(getattr(side, "shape", ())[1:] == (1,))
 
 
-def _is_row(value: Any) -> bool:
+def _inputs_sources_is_row(value: Any) -> bool:
     """Return whether a value is a list or an array, but not a number in an array."""
     if isinstance(value, np.ndarray):
         return value.ndim > 0
@@ -4414,15 +4414,14 @@ def _on_other_sides(error: UnknownFieldError, read: Mapping[str, Any]) -> Iterat
 
 
 def _integers_on_other_sides(error: UnknownFieldError, read: Mapping[str, Any]) -> Iterator[str]:
-    """Yield which ids of other sides are integers, if those of this side may be text."""
-    texts = [example for example in error.examples.values() if isinstance(example, str)]
-    if "path" not in error.options and not any(map(str.isdigit, texts)):
+    """Yield which ids of other sides are integers, if those of this side are text, in a file."""
+    if "path" not in error.options:
         return
     for argument, side in read.items():
         if getattr(side, "positions", 0) is not None:  # it has no ids of queries
             continue
         ids = {"query": side.first_query, "document": side.first_id}
-        unlike = [role for role in ids if role in error.roles and isinstance(ids[role], int)]
+        unlike = [role for role in ids if role in error.roles and type(ids[role]) is int]
         if unlike:
             problem = f"the {' and '.join(unlike)} ids of the {mark(argument)} are integers"
             yield f"{problem}, such as {ids[unlike[0]]}; those in files are text"
@@ -5189,20 +5188,18 @@ RowNumbers = NDArray[np.int64]
 Order = slice | RowNumbers
 
 
-ONCE = "give it once for a query"
-
-
 def once(kind: str) -> str:
     """Return what an error about a repeated document in a run, or in qrels, says to do.
 
     >>> print(InputError(once("run")))
     give it once for a query, or duplicates="best" to count it once, at its best rank
     >>> once("qrels")
-    'give it once for a query, with the mean or the majority of several judgments'
+    'give it once for a query'
     """
     if kind != "run":
-        return f"{ONCE}, with the mean or the majority of several judgments"
-    return f"{ONCE}, or {mark('duplicates', 'best')} to count it once, at its best rank"
+        return "give it once for a query"
+    best = f"{mark('duplicates', 'best')} to count it once, at its best rank"
+    return f"give it once for a query, or {best}"
 
 
 def names_of_totals(ids: Iterable[Any], queries: Iterable[Any] = ()) -> list[str]:
@@ -6813,8 +6810,7 @@ def _instead(value: Any, names: Names) -> str:
     if isinstance(value, Real):
         return NUMBERS_IN_LISTS
     if isinstance(value, (list, tuple)) or getattr(value, "ndim", 0) > 0:
-        pairs = f"pairs of an id and its {names.value or 'value'}, [(id, ...), ...]"
-        return f"give one id, {pairs}, or the ids in one list, [id for ids in row for id in ids]"
+        return f"give one id, or pairs of an id and its {names.value or 'value'}, [(id, ...), ...]"
     return "give others as text"
 
 
@@ -6971,6 +6967,14 @@ def highest_first() -> str:
     return f"if the highest is, give {mark('score_order', 'descending')}"
 
 
+def _equal_scores() -> str:
+    """Return what a warning says about equal scores beside ranks."""
+    call = mark("fields", {"score": None})
+    return (
+        f"its scores are all equal, but its documents have ranks; if the order counts, give {call}"
+    )
+
+
 def _other_order() -> str:
     """Return what a warning says about ranks that contradict the scores."""
     problem = "the ranks are in another order than the scores, and the scores count"
@@ -6990,8 +6994,8 @@ def beside_ranks(
 ) -> tuple[str, bool]:
     """Return what a warning says about the scores of rows beside ranks; empty for nothing.
 
-    The scores of a query rank its documents in another order; or its rows are in another order, if
-    the order counts; or several documents of every query have its first rank, as
+    The scores of a query are all equal, or rank its documents in another order; or its rows are in
+    another order, if the order counts; or several documents of every query have its first rank, as
     those of several systems. Return as well whether the ranks tell an order: some runs have one
     number in all rows.
     """
@@ -7066,6 +7070,8 @@ def _beside_ranks(scores: Sequence[Any], ranks: Sequence[Any], names: Names, doc
     numbers = comparable(scores)
     if len(places) != len(numbers):
         return ""
+    if len(set(numbers)) == 1 < len(numbers) and do_count(places):
+        return _equal_scores()
     if _contradict(numbers, places, names.ascending):
         return _other_order()
     return ""
@@ -7147,13 +7153,11 @@ def doubts_about_scores(rankings: Rankings, name: Any, score_order: str) -> Iter
 def _doubts_about_ranks(rankings: Rankings, are_called_ranks: bool) -> Iterator[str]:
     """Yield what a warning says about the first gap in ranks, or about several first ranks.
 
-    Scores are ranks if they are whole numbers from 1, in many queries also from 0, that differ
-    within a query, or by their name.
+    Scores are ranks if they are whole numbers from 1 that differ within a query, or by their name.
     """
     query, score = rankings.sorted_scores()
     query, score = query[score < np.inf], score[score < np.inf]
-    lowest = 1 if rankings.queries < FEWEST_QUERIES else 0  # a distance may be 0 in a few
-    if not lowest <= score.min(initial=2) <= 1 or (score != np.trunc(score)).any():
+    if score.min(initial=2) != 1 or (score != np.trunc(score)).any():
         return
     is_next = query[1:] == query[:-1]  # the next document is of the same query
     shared = is_next & (score[1:] == score[:-1])
@@ -7204,27 +7208,6 @@ def doubts_about_equal_sides(rankings: Rankings) -> Iterator[str]:
     if are_equal and not rankings.are_equally_relevant():
         problem = "the scores of all documents are their relevances, so that every ranking is ideal"
         yield f"{problem}; if these are labels, or the references, give the scores of a model"
-
-
-def doubts_about_equal_scores(rankings: Rankings, has_ranks: bool) -> Iterator[str]:
-    """Yield what a warning says about scores that rank no document of any query above another.
-
-    They are a constant beside what ranks, such as a distance. A single query may well have such
-    scores, unless several of them were held against ranks or the order of hits.
-    """
-    # The first two documents tell nearly always.
-    if len(set(rankings.scores_of(0)[:2])) > 1:
-        return
-    retrieved, _ = rankings.sides()
-    followers = np.maximum(rankings.sums(retrieved) - 1, 0)
-    ties = rankings.queries_of_ties()
-    several = ties if has_ranks else np.unique(ties)  # or queries of them
-    if len(several) > 1 and len(ties) == followers.sum():
-        problem = (
-            "all documents of each query have the same score, which says nothing of their order"
-        )
-        in_order = f"or give {mark('fields', {'score': None})} if they are in order"
-        yield f"{problem}; name the field that ranks them, {in_order}"
 
 
 def doubts_about_ids(rankings: Rankings, run: Any) -> Iterator[str]:
@@ -7434,7 +7417,8 @@ def is_object(value: Any) -> bool:
 def _has_fields(kind: Any) -> bool:
     """Return whether values of a type have fields; asked once, since most are of few types."""
     if issubclass(kind, tuple):
-        return _has_any(kind, ("_fields", "asDict", "keys"))  # the others of Spark and Neo4j
+        # A row of Spark, or of Neo4j
+        return _has_any(kind, ("_fields", "asDict")) or callable(getattr(kind, "keys", None))
     if issubclass(kind, NO_OBJECTS) or _has_any(kind, SIGNS_OF_ARRAYS):
         return False
     if getattr(kind, "__slots__", ()) or kind.__dictoffset__ != 0:
@@ -8038,8 +8022,6 @@ def _listed(columns: list[Any]) -> str:
 
 NAMES_OF_LISTS = plain_names(*chain(*LISTS_OF_IDS.values()))
 NAMES_OF_IDS = NAMES_OF_LISTS | plain_names(*DOCUMENT_OF_HITS)
-# The ends of names of values, such as those of a score beside another one.
-CALLED_VALUES = {"run": ("score",), "qrels": ("relevance", "label", "grade", "rating", "judgment")}
 Candidates = dict[str, Sequence[Any]]  # the fields that could have a role
 
 
@@ -8323,20 +8305,15 @@ def _ways_without_roles(
 
 
 def _ways_of_rows(examples: Mapping[Any, Any]) -> list[str]:
-    """Return what an error says of lists of lists: rows without names, or ids of a query.
+    """Return what an error says of rows without names, as in a response of Databricks."""
+    table = "give a table, pandas.DataFrame(rows, columns=[...]), with a column of the query"
+    rows = [path for path, example in examples.items() if _inputs_roles_is_row(first_in(example))]
+    return [f"if {path!r} has the documents, {table}" for path in rows]
 
-    Rows of a table hold text and other values, as in a response of Databricks.
-    """
-    ways = []
-    lists = {path: example for path, example in examples.items() if is_list(first_in(example))}
-    for path, rows in lists.items():
-        types = set(map(type, rows[0]))
-        way = "give {query: [id for ids in row for id in ids]}"
-        if len(types) > 1:
-            way = "give a table, pandas.DataFrame(rows, columns=[...]), with a column of the query"
-        if str in types:
-            ways.append(f"if {path!r} has the documents, {way}")
-    return ways
+
+def _inputs_roles_is_row(value: Any) -> bool:
+    """Return whether a value is a list of text and other values, as a row of a table."""
+    return is_list(value) and {str} < set(map(type, value))
 
 
 def those_of_one_system(document: Field) -> list[str]:
@@ -8449,14 +8426,13 @@ def _values_beside(beside_id: Fields, number_beside: int, names: Names) -> Candi
     if number_beside == 0:
         return {}
     values = names.candidates(role, beside_id, names.values(number_beside))
-    if values:
-        # All fields with such a name could be it, as the score of a reranker beside another, but no
-        # text, as of an explanation.
-        endings = CALLED_VALUES[names.kind]
-        called = [path for path, field in beside_id.items() if field.name.endswith(endings)]
+    if role == "score" and values:
+        # All fields that are called scores could be it, as that of a reranker beside another, but
+        # no text, as of an explanation.
+        called = [path for path, field in beside_id.items() if field.name.endswith("score")]
         examples = {path: as_number(beside_id[path].example) for path in called}
-        numbers = [path for path, example in examples.items() if not isinstance(example, str)]
-        values = list(dict.fromkeys([*values, *filter(beside_id.tells, numbers)]))
+        scores = [path for path, example in examples.items() if not isinstance(example, str)]
+        values = list(dict.fromkeys([*values, *filter(beside_id.tells, scores)]))
     return {role: values}
 
 
@@ -8533,12 +8509,6 @@ class ListReader:
     def are_held_to_order(self) -> bool:
         """Whether scores were held against the order of documents; those of `fields` may differ."""
         return self.has_values and self.names.name("score") is None
-
-    def are_pairs(self, documents: Any) -> bool:
-        """Return whether they are pairs of an id and a value; without values, two texts are not."""
-        if not are_pairs(documents):
-            return False
-        return not self.names.has_no_value or set(map(type, documents[0])) != {str}
 
     def read(
         self,
@@ -8682,7 +8652,7 @@ class ObjectReader:
         self.lists = ListReader(names, partial(_hint_on_ids, self.roles, names))
         if self.are_in_lists:
             # Of several rankings, the best rank in any tells nothing.
-            self.lists.once = ONCE
+            self.lists.once = once("qrels")
         self.form = "objects, a query with its documents each"
         if self.are_rows:
             self.form = "objects, a document each"
@@ -8766,7 +8736,7 @@ class ObjectReader:
             raise InputError(f"{path} is {shown(documents)}; give a list of ids")
         hits = _within_lists([row], self.place)  # or the object, if it has a list of ids
         _refuse_late_fields(hits, self.roles, self.names)
-        if not self.are_hits and self.lists.are_pairs(documents):
+        if not self.are_hits and are_pairs(documents):
             return self.lists.read(query, *split_pairs(documents))
         ranks = ranks if is_list(ranks) else ()
         if isinstance(values, Mapping):
@@ -8945,7 +8915,7 @@ def _held_against_ranks(argument: str, cells: Mapping[str, Any], names: Names) -
 def fit_of_ranks(cells: Mapping[str, Any], names: Names) -> tuple[str, bool]:
     """Return what a warning says about scores that do not fit the ranks beside them.
 
-    They are in another order in the first rows. Return as well whether the ranks tell an
+    They are equal, or in another order, in the first rows. Return as well whether the ranks tell an
     order: they are not all equal.
     """
     heads = heads_of(cells)
@@ -9669,7 +9639,7 @@ class RowReader:
         if are_hits(row):
             self.forms["lists of hits"] = None
             return self.lists.read(query, *self._reader_of_hits().columns(row))
-        if self.lists.are_pairs(row):
+        if are_pairs(row):
             self.forms["lists of pairs"] = None
             return self._of_pairs(query, row)
         self.forms["lists of ids"] = None
@@ -11226,18 +11196,15 @@ def align(
         rankings = rankings.with_gains(labels)
     except InvalidRankingError as error:
         raise _in_user_terms(error, rankings, first_query) from None
-    has_ranks = getattr(run, "has_ranks", False)
     if rankings.place is not None:
         rankings = rankings.matched(exclude_from, run, inputs.references)
         if rankings.unmatched:
             sentence = next(respelled_ids(rankings), rankings.unmatched)
             rankings = rankings._replace(unmatched=sentence)
         doubts += doubts_about_ids(rankings, run)
-        if has_ranks or _field_of(run, "score"):
-            # Numbers in a mapping or in flat columns have no field beside them.
-            doubts += doubts_about_equal_scores(rankings, has_ranks)
     if not has_ids(run):
         doubts += doubts_about_equal_sides(rankings)
+    has_ranks = getattr(run, "has_ranks", False)
     if doubts or has_ranks:
         rankings = rankings._replace(doubts=tuple(doubts), has_ranks=has_ranks)
     if judged_only:
@@ -11448,7 +11415,6 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 UTF_16 = re.compile(rb"\xff\xfe|\xfe\xff|\0\0\xfe\xff|(?:[\x01-\x7f]\0){2}|(?:\0[\x01-\x7f]){2}")
 COMPRESSIONS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}  # by their first bytes
 NUMERAL = re.compile(r"[+-]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)(?:e[+-]?[0-9]+)?", re.IGNORECASE)
-DELIMITERS = ",;\t|"  # between the cells of CSV and TSV
 LINE = 1 << 20  # bytes of the longest line of TREC and CSV files
 NUMBER = re.compile(  # numbers that Arrow's parser accepts, finite or not
     rb"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf(?:inity)?|nan(?:\(\w*\))?)",
@@ -11648,12 +11614,12 @@ def line_chunks(stream: ByteStream, longest: float) -> Iterator[bytes]:
 
 
 def delimiter_of(header: str) -> str:
-    """Return the delimiter of a header: the most frequent of DELIMITERS, a comma if there is none.
+    """Return the delimiter of a header: the most frequent of a comma, a semicolon and a tab.
 
     >>> delimiter_of("query;document;score, raw"), delimiter_of("query")
     (';', ',')
     """
-    return max(DELIMITERS, key=header.count)
+    return max(",;\t", key=header.count)
 
 
 # JSON
@@ -12604,8 +12570,9 @@ def read_cells(content: bytes) -> Any:
 def _lines(lines: Sequence[str]) -> Iterator[Line]:
     """Yield the lines that are not empty, in CSV, TSV or with spaces between the cells."""
     first = next(filter(str.strip, lines), "")
-    # Without any other, the cells have spaces between them.
-    delimiter = " " if set(first).isdisjoint(DELIMITERS) else delimiter_of(first)
+    delimiter = " "
+    if re.search("[\t,;]", first):
+        delimiter = delimiter_of(first)
     # Several spaces, as in aligned columns, are one delimiter.
     stripped = (line.strip(" ") for line in lines)
     reader = csv.reader(stripped, delimiter=delimiter, skipinitialspace=True)
@@ -12814,7 +12781,7 @@ FIRST_LINES = 100  # where the first row of a table is looked for, as an example
 THOUSANDS = re.compile(r"[1-9][0-9]{0,2}\.[0-9]{3}")
 HUNDREDS = re.compile("[1-9][0-9]{2}")
 LINE_OF_EXCEL = re.compile("sep=.")  # which says how its cells are separated
-NAMED_TABLE = re.compile(r"\.[cpt]sv(\.|$)")
+NAMED_TABLE = re.compile(r"\.[ct]sv(\.|$)")
 RATINGS = "give ratings as CSV or TSV with a first line that names the columns, such as "
 RATING_COLUMNS = ("user_id", "item_id", "rating")
 
@@ -13079,8 +13046,7 @@ def layout_of(line: bytes, rows: bytes, path: str, request: ReadRequest) -> Layo
     # A header such as "Query Text,Doc ID,..." may have as many words as a line of TREC.
     has_names = len(names) > 1 or not trec.fits(cells)
     is_said = has_names and _is_said_to_have_names(path, request.format)
-    are_cells = len(names) > 1 and _have_commas(cells)
-    if is_said or are_cells or are_names_of_fields(names):
+    if is_said or _have_commas(cells) or are_names_of_fields(names):
         return _named_layout(names, rows, delimiter, request)
     return trec
 
@@ -13095,7 +13061,7 @@ def _tells_trec(cells: Sequence[bytes], trec: Trec, request: ReadRequest) -> boo
 
 def _have_commas(cells: Sequence[bytes]) -> bool:
     """Return whether there is a comma before every space of a line, as in "q1, d1, 0.5"."""
-    return all(cell.endswith(b",") for cell in cells[:-1])
+    return len(cells) > 1 and all(cell.endswith(b",") for cell in cells[:-1])
 
 
 def _is_said_to_have_names(path: str, given: str | None) -> bool:

@@ -867,7 +867,6 @@ FILES: dict[str, FileWriter] = {  # of either side
 }
 ODD_FILES: dict[str, FileWriter] = {  # of either side too, seldom written like this
     "crlf.csv": lambda side: as_lines(side, ",", end="\r\n"),
-    "pipes.psv": lambda side: as_lines(side, "|"),
     "blank.csv": lambda side: as_lines(side, ",", head="\n\n", end="\n\n"),
     "mark.csv": lambda side: as_lines(side, ",", head="\ufeff"),
     "quoted.csv": as_quoted_csv,

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from .content import DECODER, DELIMITERS, NO_LIMITS, delimiter_of, utf8_text
+from .content import DECODER, NO_LIMITS, delimiter_of, utf8_text
 from .detection import START, form_of
 from .tables import table_in
 
@@ -43,8 +43,9 @@ def read_cells(content: bytes) -> Any:
 def _lines(lines: Sequence[str]) -> Iterator[Line]:
     """Yield the lines that are not empty, in CSV, TSV or with spaces between the cells."""
     first = next(filter(str.strip, lines), "")
-    # Without any other, the cells have spaces between them.
-    delimiter = " " if set(first).isdisjoint(DELIMITERS) else delimiter_of(first)
+    delimiter = " "
+    if re.search("[\t,;]", first):
+        delimiter = delimiter_of(first)
     # Several spaces, as in aligned columns, are one delimiter.
     stripped = (line.strip(" ") for line in lines)
     reader = csv.reader(stripped, delimiter=delimiter, skipinitialspace=True)

@@ -38,7 +38,7 @@ FIRST_LINES = 100  # where the first row of a table is looked for, as an example
 THOUSANDS = re.compile(r"[1-9][0-9]{0,2}\.[0-9]{3}")
 HUNDREDS = re.compile("[1-9][0-9]{2}")
 LINE_OF_EXCEL = re.compile("sep=.")  # which says how its cells are separated
-NAMED_TABLE = re.compile(r"\.[cpt]sv(\.|$)")
+NAMED_TABLE = re.compile(r"\.[ct]sv(\.|$)")
 RATINGS = "give ratings as CSV or TSV with a first line that names the columns, such as "
 RATING_COLUMNS = ("user_id", "item_id", "rating")
 
@@ -303,8 +303,7 @@ def layout_of(line: bytes, rows: bytes, path: str, request: ReadRequest) -> Layo
     # A header such as "Query Text,Doc ID,..." may have as many words as a line of TREC.
     has_names = len(names) > 1 or not trec.fits(cells)
     is_said = has_names and _is_said_to_have_names(path, request.format)
-    are_cells = len(names) > 1 and _have_commas(cells)
-    if is_said or are_cells or are_names_of_fields(names):
+    if is_said or _have_commas(cells) or are_names_of_fields(names):
         return _named_layout(names, rows, delimiter, request)
     return trec
 
@@ -319,7 +318,7 @@ def _tells_trec(cells: Sequence[bytes], trec: Trec, request: ReadRequest) -> boo
 
 def _have_commas(cells: Sequence[bytes]) -> bool:
     """Return whether there is a comma before every space of a line, as in "q1, d1, 0.5"."""
-    return all(cell.endswith(b",") for cell in cells[:-1])
+    return len(cells) > 1 and all(cell.endswith(b",") for cell in cells[:-1])
 
 
 def _is_said_to_have_names(path: str, given: str | None) -> bool:

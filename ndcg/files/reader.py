@@ -4,7 +4,7 @@
 |---|---|
 | TREC run | `query Q0 document rank score tag` |
 | TREC qrels | `query 0 document relevance`, or `query document relevance` |
-| CSV, TSV | a header with names of columns; also BEIR's qrels, and CSV with semicolons or pipes |
+| CSV, TSV | a header with names of columns; also BEIR's qrels, and CSV with semicolons |
 | JSON | `{query: {document: value}}`, `{query: [ids]}`, records, objects with lists of documents |
 | JSON Lines | a line for every record, query or ranking |
 | Parquet, Arrow | a table with a row for a document or a query; also a folder of Parquet |

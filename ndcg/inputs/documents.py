@@ -227,8 +227,7 @@ def _instead(value: Any, names: Names) -> str:
     if isinstance(value, Real):
         return NUMBERS_IN_LISTS
     if isinstance(value, (list, tuple)) or getattr(value, "ndim", 0) > 0:
-        pairs = f"pairs of an id and its {names.value or 'value'}, [(id, ...), ...]"
-        return f"give one id, {pairs}, or the ids in one list, [id for ids in row for id in ids]"
+        return f"give one id, or pairs of an id and its {names.value or 'value'}, [(id, ...), ...]"
     return "give others as text"
 
 

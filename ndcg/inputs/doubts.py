@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..measure.messages import mark, shown
+from ..measure.messages import shown
 from .documents import has_ids
 from .fields import NAMES_OF_RANKS, says_lowest_first
 from .ids import PROBE, as_list
@@ -48,13 +48,11 @@ def doubts_about_scores(rankings: Rankings, name: Any, score_order: str) -> Iter
 def _doubts_about_ranks(rankings: Rankings, are_called_ranks: bool) -> Iterator[str]:
     """Yield what a warning says about the first gap in ranks, or about several first ranks.
 
-    Scores are ranks if they are whole numbers from 1, in many queries also from 0, that differ
-    within a query, or by their name.
+    Scores are ranks if they are whole numbers from 1 that differ within a query, or by their name.
     """
     query, score = rankings.sorted_scores()
     query, score = query[score < np.inf], score[score < np.inf]
-    lowest = 1 if rankings.queries < FEWEST_QUERIES else 0  # a distance may be 0 in a few
-    if not lowest <= score.min(initial=2) <= 1 or (score != np.trunc(score)).any():
+    if score.min(initial=2) != 1 or (score != np.trunc(score)).any():
         return
     is_next = query[1:] == query[:-1]  # the next document is of the same query
     shared = is_next & (score[1:] == score[:-1])
@@ -105,27 +103,6 @@ def doubts_about_equal_sides(rankings: Rankings) -> Iterator[str]:
     if are_equal and not rankings.are_equally_relevant():
         problem = "the scores of all documents are their relevances, so that every ranking is ideal"
         yield f"{problem}; if these are labels, or the references, give the scores of a model"
-
-
-def doubts_about_equal_scores(rankings: Rankings, has_ranks: bool) -> Iterator[str]:
-    """Yield what a warning says about scores that rank no document of any query above another.
-
-    They are a constant beside what ranks, such as a distance. A single query may well have such
-    scores, unless several of them were held against ranks or the order of hits.
-    """
-    # The first two documents tell nearly always.
-    if len(set(rankings.scores_of(0)[:2])) > 1:
-        return
-    retrieved, _ = rankings.sides()
-    followers = np.maximum(rankings.sums(retrieved) - 1, 0)
-    ties = rankings.queries_of_ties()
-    several = ties if has_ranks else np.unique(ties)  # or queries of them
-    if len(several) > 1 and len(ties) == followers.sum():
-        problem = (
-            "all documents of each query have the same score, which says nothing of their order"
-        )
-        in_order = f"or give {mark('fields', {'score': None})} if they are in order"
-        yield f"{problem}; name the field that ranks them, {in_order}"
 
 
 def doubts_about_ids(rankings: Rankings, run: Any) -> Iterator[str]:

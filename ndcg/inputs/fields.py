@@ -887,15 +887,14 @@ def _on_other_sides(error: UnknownFieldError, read: Mapping[str, Any]) -> Iterat
 
 
 def _integers_on_other_sides(error: UnknownFieldError, read: Mapping[str, Any]) -> Iterator[str]:
-    """Yield which ids of other sides are integers, if those of this side may be text."""
-    texts = [example for example in error.examples.values() if isinstance(example, str)]
-    if "path" not in error.options and not any(map(str.isdigit, texts)):
+    """Yield which ids of other sides are integers, if those of this side are text, in a file."""
+    if "path" not in error.options:
         return
     for argument, side in read.items():
         if getattr(side, "positions", 0) is not None:  # it has no ids of queries
             continue
         ids = {"query": side.first_query, "document": side.first_id}
-        unlike = [role for role in ids if role in error.roles and isinstance(ids[role], int)]
+        unlike = [role for role in ids if role in error.roles and type(ids[role]) is int]
         if unlike:
             problem = f"the {' and '.join(unlike)} ids of the {mark(argument)} are integers"
             yield f"{problem}, such as {ids[unlike[0]]}; those in files are text"

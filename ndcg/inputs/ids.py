@@ -38,20 +38,18 @@ RowNumbers = NDArray[np.int64]
 Order = slice | RowNumbers
 
 
-ONCE = "give it once for a query"
-
-
 def once(kind: str) -> str:
     """Return what an error about a repeated document in a run, or in qrels, says to do.
 
     >>> print(InputError(once("run")))
     give it once for a query, or duplicates="best" to count it once, at its best rank
     >>> once("qrels")
-    'give it once for a query, with the mean or the majority of several judgments'
+    'give it once for a query'
     """
     if kind != "run":
-        return f"{ONCE}, with the mean or the majority of several judgments"
-    return f"{ONCE}, or {mark('duplicates', 'best')} to count it once, at its best rank"
+        return "give it once for a query"
+    best = f"{mark('duplicates', 'best')} to count it once, at its best rank"
+    return f"give it once for a query, or {best}"
 
 
 def names_of_totals(ids: Iterable[Any], queries: Iterable[Any] = ()) -> list[str]:

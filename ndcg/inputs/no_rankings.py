@@ -145,6 +145,14 @@ def highest_first() -> str:
     return f"if the highest is, give {mark('score_order', 'descending')}"
 
 
+def _equal_scores() -> str:
+    """Return what a warning says about equal scores beside ranks."""
+    call = mark("fields", {"score": None})
+    return (
+        f"its scores are all equal, but its documents have ranks; if the order counts, give {call}"
+    )
+
+
 def _other_order() -> str:
     """Return what a warning says about ranks that contradict the scores."""
     problem = "the ranks are in another order than the scores, and the scores count"
@@ -164,8 +172,8 @@ def beside_ranks(
 ) -> tuple[str, bool]:
     """Return what a warning says about the scores of rows beside ranks; empty for nothing.
 
-    The scores of a query rank its documents in another order; or its rows are in another order, if
-    the order counts; or several documents of every query have its first rank, as
+    The scores of a query are all equal, or rank its documents in another order; or its rows are in
+    another order, if the order counts; or several documents of every query have its first rank, as
     those of several systems. Return as well whether the ranks tell an order: some runs have one
     number in all rows.
     """
@@ -240,6 +248,8 @@ def _beside_ranks(scores: Sequence[Any], ranks: Sequence[Any], names: Names, doc
     numbers = comparable(scores)
     if len(places) != len(numbers):
         return ""
+    if len(set(numbers)) == 1 < len(numbers) and do_count(places):
+        return _equal_scores()
     if _contradict(numbers, places, names.ascending):
         return _other_order()
     return ""

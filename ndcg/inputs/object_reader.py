@@ -9,7 +9,7 @@ from ..measure.messages import InputError, in_place, mark, shown, within
 from .columns import as_number
 from .documents import documents_of_query, refuse_no_score
 from .fields import Field, Fields, Keys, Names, or_another
-from .ids import ONCE, id_kind
+from .ids import id_kind, once
 from .no_rankings import contradiction
 from .objects import (
     LOOKED_AT,
@@ -45,12 +45,6 @@ class ListReader:
     def are_held_to_order(self) -> bool:
         """Whether scores were held against the order of documents; those of `fields` may differ."""
         return self.has_values and self.names.name("score") is None
-
-    def are_pairs(self, documents: Any) -> bool:
-        """Return whether they are pairs of an id and a value; without values, two texts are not."""
-        if not are_pairs(documents):
-            return False
-        return not self.names.has_no_value or set(map(type, documents[0])) != {str}
 
     def read(
         self,
@@ -194,7 +188,7 @@ class ObjectReader:
         self.lists = ListReader(names, partial(_hint_on_ids, self.roles, names))
         if self.are_in_lists:
             # Of several rankings, the best rank in any tells nothing.
-            self.lists.once = ONCE
+            self.lists.once = once("qrels")
         self.form = "objects, a query with its documents each"
         if self.are_rows:
             self.form = "objects, a document each"
@@ -278,7 +272,7 @@ class ObjectReader:
             raise InputError(f"{path} is {shown(documents)}; give a list of ids")
         hits = _within_lists([row], self.place)  # or the object, if it has a list of ids
         _refuse_late_fields(hits, self.roles, self.names)
-        if not self.are_hits and self.lists.are_pairs(documents):
+        if not self.are_hits and are_pairs(documents):
             return self.lists.read(query, *split_pairs(documents))
         ranks = ranks if is_list(ranks) else ()
         if isinstance(values, Mapping):

@@ -50,7 +50,8 @@ def is_object(value: Any) -> bool:
 def _has_fields(kind: Any) -> bool:
     """Return whether values of a type have fields; asked once, since most are of few types."""
     if issubclass(kind, tuple):
-        return _has_any(kind, ("_fields", "asDict", "keys"))  # the others of Spark and Neo4j
+        # A row of Spark, or of Neo4j
+        return _has_any(kind, ("_fields", "asDict")) or callable(getattr(kind, "keys", None))
     if issubclass(kind, NO_OBJECTS) or _has_any(kind, SIGNS_OF_ARRAYS):
         return False
     if getattr(kind, "__slots__", ()) or kind.__dictoffset__ != 0:

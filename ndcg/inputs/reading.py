@@ -30,7 +30,6 @@ from .documents import (
     refuse_no_values,
 )
 from .doubts import (
-    doubts_about_equal_scores,
     doubts_about_equal_sides,
     doubts_about_ids,
     doubts_about_scores,
@@ -454,18 +453,15 @@ def align(
         rankings = rankings.with_gains(labels)
     except InvalidRankingError as error:
         raise _in_user_terms(error, rankings, first_query) from None
-    has_ranks = getattr(run, "has_ranks", False)
     if rankings.place is not None:
         rankings = rankings.matched(exclude_from, run, inputs.references)
         if rankings.unmatched:
             sentence = next(respelled_ids(rankings), rankings.unmatched)
             rankings = rankings._replace(unmatched=sentence)
         doubts += doubts_about_ids(rankings, run)
-        if has_ranks or _field_of(run, "score"):
-            # Numbers in a mapping or in flat columns have no field beside them.
-            doubts += doubts_about_equal_scores(rankings, has_ranks)
     if not has_ids(run):
         doubts += doubts_about_equal_sides(rankings)
+    has_ranks = getattr(run, "has_ranks", False)
     if doubts or has_ranks:
         rankings = rankings._replace(doubts=tuple(doubts), has_ranks=has_ranks)
     if judged_only:

@@ -49,8 +49,6 @@ from .objects import (
 
 NAMES_OF_LISTS = plain_names(*chain(*LISTS_OF_IDS.values()))
 NAMES_OF_IDS = NAMES_OF_LISTS | plain_names(*DOCUMENT_OF_HITS)
-# The ends of names of values, such as those of a score beside another one.
-CALLED_VALUES = {"run": ("score",), "qrels": ("relevance", "label", "grade", "rating", "judgment")}
 Candidates = dict[str, Sequence[Any]]  # the fields that could have a role
 
 
@@ -334,20 +332,15 @@ def _ways_without_roles(
 
 
 def _ways_of_rows(examples: Mapping[Any, Any]) -> list[str]:
-    """Return what an error says of lists of lists: rows without names, or ids of a query.
+    """Return what an error says of rows without names, as in a response of Databricks."""
+    table = "give a table, pandas.DataFrame(rows, columns=[...]), with a column of the query"
+    rows = [path for path, example in examples.items() if _is_row(first_in(example))]
+    return [f"if {path!r} has the documents, {table}" for path in rows]
 
-    Rows of a table hold text and other values, as in a response of Databricks.
-    """
-    ways = []
-    lists = {path: example for path, example in examples.items() if is_list(first_in(example))}
-    for path, rows in lists.items():
-        types = set(map(type, rows[0]))
-        way = "give {query: [id for ids in row for id in ids]}"
-        if len(types) > 1:
-            way = "give a table, pandas.DataFrame(rows, columns=[...]), with a column of the query"
-        if str in types:
-            ways.append(f"if {path!r} has the documents, {way}")
-    return ways
+
+def _is_row(value: Any) -> bool:
+    """Return whether a value is a list of text and other values, as a row of a table."""
+    return is_list(value) and {str} < set(map(type, value))
 
 
 def those_of_one_system(document: Field) -> list[str]:
@@ -460,14 +453,13 @@ def _values_beside(beside_id: Fields, number_beside: int, names: Names) -> Candi
     if number_beside == 0:
         return {}
     values = names.candidates(role, beside_id, names.values(number_beside))
-    if values:
-        # All fields with such a name could be it, as the score of a reranker beside another, but no
-        # text, as of an explanation.
-        endings = CALLED_VALUES[names.kind]
-        called = [path for path, field in beside_id.items() if field.name.endswith(endings)]
+    if role == "score" and values:
+        # All fields that are called scores could be it, as that of a reranker beside another, but
+        # no text, as of an explanation.
+        called = [path for path, field in beside_id.items() if field.name.endswith("score")]
         examples = {path: as_number(beside_id[path].example) for path in called}
-        numbers = [path for path, example in examples.items() if not isinstance(example, str)]
-        values = list(dict.fromkeys([*values, *filter(beside_id.tells, numbers)]))
+        scores = [path for path, example in examples.items() if not isinstance(example, str)]
+        values = list(dict.fromkeys([*values, *filter(beside_id.tells, scores)]))
     return {role: values}
 
 

@@ -647,7 +647,7 @@ class RowReader:
         if are_hits(row):
             self.forms["lists of hits"] = None
             return self.lists.read(query, *self._reader_of_hits().columns(row))
-        if self.lists.are_pairs(row):
+        if are_pairs(row):
             self.forms["lists of pairs"] = None
             return self._of_pairs(query, row)
         self.forms["lists of ids"] = None

@@ -119,7 +119,7 @@ def _held_against_ranks(argument: str, cells: Mapping[str, Any], names: Names) -
 def fit_of_ranks(cells: Mapping[str, Any], names: Names) -> tuple[str, bool]:
     """Return what a warning says about scores that do not fit the ranks beside them.
 
-    They are in another order in the first rows. Return as well whether the ranks tell an
+    They are equal, or in another order, in the first rows. Return as well whether the ranks tell an
     order: they are not all equal.
     """
     heads = heads_of(cells)

@@ -166,24 +166,12 @@ OF_OBJECTS: dict[str, Row] = {
     "chunks of documents whose name is known, without queries": run(
         [{"case": case, "hits": [{"doc_id": f"{case}{at}"} for at in (1, 2, 1)]} for case in "ab"]
     ),
-    "queries as text beside integers": run(
-        [{"case": "007", "hits": [{"id": "a", "score": 0.5}]}], references={7: {"a": 1}}
-    ),
-    "a log of integers and text of its own names beside integers": run(
-        [{"case": 7, "key": 8, "sim": 0.5, "text": "a"}], references={7: {8: 1}}
-    ),
-    "lists of ids in a list of its own name": qrels(
-        [{"query_id": "q", "gold": [["a", "b"], ["c"]], "answers": ["x"]}]
-    ),
     "a list that is named as the query": run(
         [{"case": ["q"], "hits": [{"id": "a", "score": 0.5}]}], fields={"query": "case"}
     ),
     "ids in lists of hits that are named as the documents": qrels(
         {query: [{"text": "x", "citations": [{"source": "a"}]}, {"text": "y"}] for query in "pq"},
         fields={"document": "citations.source", "relevance": None},
-    ),
-    "two grades of a document": qrels(
-        [{"query_id": "q", "doc_id": "a", "label": 0, "adjudicated_label": 1, "comment": "seen"}]
     ),
     "two scores of a document of its own name": run(
         [{"query_id": "q", "hits": [{"uri": "a", "score": 0.9, "percentScore": 94.2}]}]
@@ -324,14 +312,6 @@ OF_OBJECTS: dict[str, Row] = {
     ),
     "a list of lists of ids": run(
         {"q": {"ids": [["7", "3"]], "distances": [[0.1, 0.2]]}}, "query 'q', position 0"
-    ),
-    "lists of two ids, by query": qrels(
-        {"q": [["a", "b"], ["c"]]}, "query 'q', position 0", fields={"relevance": None}
-    ),
-    "lists of two ids, in objects": qrels(
-        [{"qid": "q", "retrieval_gt": [["a", "b"], ["c", "d"]]}],
-        "query 'q', position 0",
-        fields={"document": "retrieval_gt", "relevance": None},
     ),
     "a query beside a user": run([{"user_id": "u", "query": "q", "doc_id": "a", "score": 0.9}]),
     "a request beside a user": run(

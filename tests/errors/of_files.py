@@ -90,8 +90,6 @@ RUN_LINES: dict[str, Row] = {
     "nothing": trec_run(""),
     "comments": trec_run("# only\n# comments\n"),
     "commas without a header": trec_run("q1, Q0, d1, 1, 2.5, tag\n"),
-    "commas without spaces or a header": trec_run("q1,d1,2.5\n"),
-    "pipes without a header": trec_run("q1|d1|2.5\n"),
     "lines as the path": refused(
         compute, "predictions", predictions=GOOD_RUN * 500, references=QRELS
     ),

@@ -1103,17 +1103,9 @@ WARNINGS: dict[str, Row] = {
     "equal scores beside ranks": warned(
         compute,
         "predictions",
-        predictions={"q": [{"id": name, "rank": at, "score": 1} for at, name in enumerate("abc")]},
+        "query 'q'",
+        predictions={"q": [{"id": "a", "rank": 1, "score": 1}, {"id": "b", "rank": 2, "score": 1}]},
         references=QRELS,
-    ),
-    "equal scores beside distances": warned(
-        compute,
-        "predictions",
-        predictions={
-            query: [{"id": name, "score": 1, "distance": at} for at, name in enumerate("ab")]
-            for query in "pq"
-        },
-        references={query: {"b": 1} for query in "pq"},
     ),
     "similarities in ascending order": warned(
         compute,

@@ -2,7 +2,6 @@
 
 import json
 import math
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,6 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-import scipy.sparse as sp
 from conftest import METRIC
 from refusals import refusal, warning
 from sources import HITS, OBJECTS_IN, ROWS_IN, Records, save_csv, save_json, save_lines
@@ -1081,22 +1079,6 @@ def test_gaps_in_ranks_are_told() -> None:
         assert score(ranks, relevant, score_order="ascending") == pytest.approx(SECOND)
     whole = {"q": {"d1": 1, "x": 2, "d3": 3}}
     assert score(whole, relevant, score_order="ascending") == pytest.approx(1 / 2)
-
-
-@pytest.mark.parametrize(("users", "warnings_"), [(5, 1), (4, 0)])  # few may be distances from 0
-def test_gaps_in_ranks_from_0_of_the_relevant_items_alone_are_told(
-    users: int, warnings_: int
-) -> None:
-    """As LightFM's `predict_rank` returns: the rank of each test item among all items."""
-    columns = np.arange(2 * users)
-    ranks, relevant = np.tile([0, 7], users), np.ones(2 * users)
-    rows = columns // 2
-    sides = [sp.csr_array((values, (rows, columns))) for values in (ranks + 0.0, relevant)]
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", UserWarning)
-        assert score(*sides, score_order="ascending") == 1.0
-    said = [str(one.message) for one in caught]
-    assert sum("no document has a rank between 0 and 7" in one for one in said) == warnings_
 
 
 def test_lists_of_integers_on_both_sides_are_ids_if_they_cannot_be_grades() -> None:

@@ -729,7 +729,7 @@ SITUATIONS = [
         "equal scores beside ranks",
         run_table({"doc_id": ["a", "b"], "rank": [1, 2], "score": [0.5, 0.5]}),
         (1 + SECOND) / 2,
-        warning="the same score",
+        warning="equal",
     ),
     Situation(
         "a rank in place of a score",

@@ -287,7 +287,6 @@ EXPECTED_WARNINGS = (
     "all documents are padding",
     "documents of relevance 0 stand between others",
     "all documents of each query are equally relevant",
-    "all documents of each query have the same score",
     "no query has a score",
     "missing from the run",
     "queries rise in the order of their documents",

@@ -25,8 +25,6 @@ ROWS = [
     for document, score in documents.items()
 ]
 TABLE = pd.DataFrame(ROWS, columns=["qid", "docno", "score"])
-GRADES = [("q1", "d1", 1, 2), ("q2", "d2", 1, 0)]
-GRADED = pd.DataFrame(GRADES, columns=["qid", "docno", "label", "adjudicated_label"])
 
 
 class Case(NamedTuple):
@@ -130,7 +128,6 @@ TRIPLES = {
 
 CASES: dict[str, Case] = {
     "Several standard names": Case(run(TABLE.assign(similarity=TABLE["score"]))),
-    "A second grade of a document": Case(qrels(GRADED)),
     "A query beside a user or a session": Case(
         run(TABLE.rename(columns={"qid": "user_id"}).assign(query=["a", "a", "b"]))
     ),

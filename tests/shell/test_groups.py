@@ -43,7 +43,6 @@ FILES: dict[str, bytes] = {
     "header.csv": "\n".join(["query_id,language", *LINES]).encode(),
     "plain.csv": "\n".join(LINES).encode(),
     "spaces": "\n".join(LINES).replace(",", " ").encode(),
-    "pipes.psv": "\n".join(LINES).replace(",", "|").encode(),
     "mapping.json": json.dumps(BY).encode(),
 }
 
