@@ -7498,7 +7498,14 @@ def with_lists(objects: Sequence[Any]) -> list[Any]:
 
 
 def _is_array(value: Any) -> bool:
-    return _has_any(value, ("tolist", "__array__")) and not isinstance(value, np.generic)
+    kind: Any = type(value)
+    return _are_arrays(kind)
+
+
+@lru_cache(1 << 8)
+def _are_arrays(kind: Any) -> bool:
+    """Return whether values of a type are arrays; asked once, as in `_has_fields`."""
+    return _has_any(kind, ("tolist", "__array__")) and not issubclass(kind, np.generic)
 
 
 def _with_lists(value: Any, depth: int) -> Any:
@@ -8734,7 +8741,8 @@ class ObjectReader:
         if not is_list(documents) and not isinstance(documents, Set):
             path = self.fields["document"]
             raise InputError(f"{path} is {shown(documents)}; give a list of ids")
-        hits = _within_lists([row], self.place)  # or the object, if it has a list of ids
+        # the hits of a query, which may be in lists within a list, or the object with a list of ids
+        hits = one_after_another(one_after_another([value_at(row, self.place)]))
         _refuse_late_fields(hits, self.roles, self.names)
         if not self.are_hits and are_pairs(documents):
             return self.lists.read(query, *split_pairs(documents))

@@ -270,7 +270,8 @@ class ObjectReader:
         if not is_list(documents) and not isinstance(documents, Set):
             path = self.fields["document"]
             raise InputError(f"{path} is {shown(documents)}; give a list of ids")
-        hits = _within_lists([row], self.place)  # or the object, if it has a list of ids
+        # the hits of a query, which may be in lists within a list, or the object with a list of ids
+        hits = one_after_another(one_after_another([value_at(row, self.place)]))
         _refuse_late_fields(hits, self.roles, self.names)
         if not self.are_hits and are_pairs(documents):
             return self.lists.read(query, *split_pairs(documents))

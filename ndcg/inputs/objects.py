@@ -131,7 +131,14 @@ def with_lists(objects: Sequence[Any]) -> list[Any]:
 
 
 def _is_array(value: Any) -> bool:
-    return _has_any(value, ("tolist", "__array__")) and not isinstance(value, np.generic)
+    kind: Any = type(value)
+    return _are_arrays(kind)
+
+
+@lru_cache(1 << 8)
+def _are_arrays(kind: Any) -> bool:
+    """Return whether values of a type are arrays; asked once, as in `_has_fields`."""
+    return _has_any(kind, ("tolist", "__array__")) and not issubclass(kind, np.generic)
 
 
 def _with_lists(value: Any, depth: int) -> Any:
