@@ -4414,7 +4414,7 @@ def _on_other_sides(error: UnknownFieldError, read: Mapping[str, Any]) -> Iterat
 
 
 def _integers_on_other_sides(error: UnknownFieldError, read: Mapping[str, Any]) -> Iterator[str]:
-    """Yield which ids of other sides are integers, if those of this side are text, in a file."""
+    """Yield which other sides have integers as ids, where this side is a file and has text."""
     if "path" not in error.options:
         return
     for argument, side in read.items():
@@ -4749,34 +4749,39 @@ def _from_rows(
     return column._replace(padding=np.concatenate([is_padding(row, ignore_index) for row in rows]))
 
 
-OF_PROBABILITIES = "of predict_proba with several outputs, give np.stack"
-HINTS_ON_OUTPUTS = {  # of a model, by the shapes of their rows
-    frozenset({(2,)}): f"{OF_PROBABILITIES}([output[:, 1] for output in predictions], axis=1)",
-    frozenset({(1,), (2,)}): (  # in training, an output with one column had a single class
-        f"{OF_PROBABILITIES}([output[:, -1] * (1 in classes) "
-        "for output, classes in zip(predictions, model.classes_)], axis=1)"
-    ),
-    frozenset({(1,)}): (
-        "give np.hstack(predictions) if each is an output of a model, or np.vstack(predictions) "
-        "if they are batches"
-    ),
-}
-
-
 def _refuse_matrices(argument: str, rows: Sequence[NDArray[Any]]) -> None:
     """Raise an error for an array of a query that is not one value per document."""
     dimensions = [row.ndim for row in rows]
     if set(dimensions) <= {1}:
         return
     query = int(np.not_equal(dimensions, 1).argmax())
-    shapes = {row.shape[1:] for row in rows}
-    hint = f"if they are batches, give [row for batch in {argument} for row in batch]"
-    if len(set(dimensions)) > 1:
-        hint = f"if the first has the values of all queries, give {argument}[0]"
-    elif argument != "references":
-        hint = HINTS_ON_OUTPUTS.get(frozenset(shapes), hint)
     problem = f"must be a 1-D array of documents; got {dimensions[query]}-D"
+    hint = _hint_on_matrices(argument, rows)
     raise InputError(problem, argument, f"query {query}", hint=hint)
+
+
+def _hint_on_matrices(argument: str, rows: Sequence[NDArray[Any]]) -> str:
+    """Return how to give arrays with several dimensions, which batches and models have."""
+    if len({row.ndim for row in rows}) > 1:
+        return f"if the first has the values of all queries, give {argument}[0]"
+    batches = f"if they are batches, give [row for batch in {argument} for row in batch]"
+    if argument == "references":
+        return batches
+    shapes = {row.shape[1:] for row in rows}
+    probabilities = "of predict_proba with several outputs, give np.stack"
+    if shapes == {(2,)}:
+        return f"{probabilities}([output[:, 1] for output in predictions], axis=1)"
+    if shapes == {(1,), (2,)}:  # in training, an output with one column had a single class
+        return (
+            f"{probabilities}([output[:, -1] * (1 in classes) "
+            "for output, classes in zip(predictions, model.classes_)], axis=1)"
+        )
+    if shapes == {(1,)}:
+        return (
+            "give np.hstack(predictions) if each is an output of a model, "
+            "or np.vstack(predictions) if they are batches"
+        )
+    return batches
 
 
 def _inputs_columns_concatenated(arrays: Sequence[Any]) -> NDArray[Any]:
@@ -14639,11 +14644,15 @@ def _can_score(inputs: Inputs, options: Options, tensors: list[Any]) -> bool:
     """
     score = inputs.predictions
     places = {(accelerator_of(tensor), tensor.shape) for tensor in tensors}
-    if len(places) > 1 or score.numel() < ON_DEVICE_FROM or _need_host(inputs, options):
+    if len(places) > 1:
+        return False
+    if score.numel() < ON_DEVICE_FROM or _need_host(inputs, options):
         return False
     # Integers may be ids, which the host refuses, and the lowest one has no negative.
     exact = FLOAT_TENSORS if options.score_dtype == "given" else NARROW_TENSORS
-    if _scores_devices_type(score) not in exact or not set(map(_scores_devices_type, tensors)).issubset(NUMBER_TENSORS):
+    if _scores_devices_type(score) not in exact:
+        return False
+    if not set(map(_scores_devices_type, tensors)).issubset(NUMBER_TENSORS):
         return False
     if inputs.query_ids is None:
         return bool(score.ndim == 2 and score.shape[1] > ROW_OF_TABLE)

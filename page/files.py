@@ -254,9 +254,11 @@ def roles_of(paths: Iterable[Path], chosen: Words) -> dict[str, str]:
     if judgments not in can_be:
         judgments = _judgments_among(can_be)
     for name, possible in can_be.items():
+        if possible == ["batch"]:
+            roles[name] = "batch"
         # any two columns can be groups, which say nothing without judgments
-        if possible == ["batch"] or (possible == ["groups"] and judgments):
-            roles[name] = possible[0]
+        if possible == ["groups"] and judgments:
+            roles[name] = "groups"
     if judgments:
         roles[judgments] = "batch" if "batch" in can_be[judgments] else "judgments"
     if chosen.get("groups") in can_be:

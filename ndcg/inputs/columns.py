@@ -285,34 +285,39 @@ def _from_rows(
     return column._replace(padding=np.concatenate([is_padding(row, ignore_index) for row in rows]))
 
 
-OF_PROBABILITIES = "of predict_proba with several outputs, give np.stack"
-HINTS_ON_OUTPUTS = {  # of a model, by the shapes of their rows
-    frozenset({(2,)}): f"{OF_PROBABILITIES}([output[:, 1] for output in predictions], axis=1)",
-    frozenset({(1,), (2,)}): (  # in training, an output with one column had a single class
-        f"{OF_PROBABILITIES}([output[:, -1] * (1 in classes) "
-        "for output, classes in zip(predictions, model.classes_)], axis=1)"
-    ),
-    frozenset({(1,)}): (
-        "give np.hstack(predictions) if each is an output of a model, or np.vstack(predictions) "
-        "if they are batches"
-    ),
-}
-
-
 def _refuse_matrices(argument: str, rows: Sequence[NDArray[Any]]) -> None:
     """Raise an error for an array of a query that is not one value per document."""
     dimensions = [row.ndim for row in rows]
     if set(dimensions) <= {1}:
         return
     query = int(np.not_equal(dimensions, 1).argmax())
-    shapes = {row.shape[1:] for row in rows}
-    hint = f"if they are batches, give [row for batch in {argument} for row in batch]"
-    if len(set(dimensions)) > 1:
-        hint = f"if the first has the values of all queries, give {argument}[0]"
-    elif argument != "references":
-        hint = HINTS_ON_OUTPUTS.get(frozenset(shapes), hint)
     problem = f"must be a 1-D array of documents; got {dimensions[query]}-D"
+    hint = _hint_on_matrices(argument, rows)
     raise InputError(problem, argument, f"query {query}", hint=hint)
+
+
+def _hint_on_matrices(argument: str, rows: Sequence[NDArray[Any]]) -> str:
+    """Return how to give arrays with several dimensions, which batches and models have."""
+    if len({row.ndim for row in rows}) > 1:
+        return f"if the first has the values of all queries, give {argument}[0]"
+    batches = f"if they are batches, give [row for batch in {argument} for row in batch]"
+    if argument == "references":
+        return batches
+    shapes = {row.shape[1:] for row in rows}
+    probabilities = "of predict_proba with several outputs, give np.stack"
+    if shapes == {(2,)}:
+        return f"{probabilities}([output[:, 1] for output in predictions], axis=1)"
+    if shapes == {(1,), (2,)}:  # in training, an output with one column had a single class
+        return (
+            f"{probabilities}([output[:, -1] * (1 in classes) "
+            "for output, classes in zip(predictions, model.classes_)], axis=1)"
+        )
+    if shapes == {(1,)}:
+        return (
+            "give np.hstack(predictions) if each is an output of a model, "
+            "or np.vstack(predictions) if they are batches"
+        )
+    return batches
 
 
 def _concatenated(arrays: Sequence[Any]) -> NDArray[Any]:

@@ -887,7 +887,7 @@ def _on_other_sides(error: UnknownFieldError, read: Mapping[str, Any]) -> Iterat
 
 
 def _integers_on_other_sides(error: UnknownFieldError, read: Mapping[str, Any]) -> Iterator[str]:
-    """Yield which ids of other sides are integers, if those of this side are text, in a file."""
+    """Yield which other sides have integers as ids, where this side is a file and has text."""
     if "path" not in error.options:
         return
     for argument, side in read.items():

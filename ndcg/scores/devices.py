@@ -93,11 +93,15 @@ def _can_score(inputs: Inputs, options: Options, tensors: list[Any]) -> bool:
     """
     score = inputs.predictions
     places = {(accelerator_of(tensor), tensor.shape) for tensor in tensors}
-    if len(places) > 1 or score.numel() < ON_DEVICE_FROM or _need_host(inputs, options):
+    if len(places) > 1:
+        return False
+    if score.numel() < ON_DEVICE_FROM or _need_host(inputs, options):
         return False
     # Integers may be ids, which the host refuses, and the lowest one has no negative.
     exact = FLOAT_TENSORS if options.score_dtype == "given" else NARROW_TENSORS
-    if _type(score) not in exact or not set(map(_type, tensors)).issubset(NUMBER_TENSORS):
+    if _type(score) not in exact:
+        return False
+    if not set(map(_type, tensors)).issubset(NUMBER_TENSORS):
         return False
     if inputs.query_ids is None:
         return bool(score.ndim == 2 and score.shape[1] > ROW_OF_TABLE)
