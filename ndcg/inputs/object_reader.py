@@ -189,9 +189,9 @@ class ObjectReader:
         if self.are_in_lists:
             # Of several rankings, the best rank in any tells nothing.
             self.lists.once = once("qrels")
-        self.form = "objects, a query with its documents each"
+        self.form = "objects, one per query, with its documents"
         if self.are_rows:
-            self.form = "objects, a document each"
+            self.form = "objects, one per document"
             if self.roles.query is None and not have_queries:
                 problem = "each row needs the id of its query; give the name of its field"
                 raise InputError(f"{mark('fields', {'query': None})}: {problem}")

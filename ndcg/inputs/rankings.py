@@ -90,7 +90,7 @@ class Rankings(NamedTuple):
     @property
     def missing(self) -> Mask:
         """True for a query with documents of which none has a score: the run lacks it."""
-        return ~(self._ranked() | self.empty())
+        return ~(self.ranked() | self.empty())
 
     def lacking(self) -> Mask:
         """Return which queries are missing from the predictions, or have no documents at all."""
@@ -102,7 +102,7 @@ class Rankings(NamedTuple):
         If they are excluded from the run only, they stay judged.
         """
         retrieved = in_both(kept, self.retrieved)
-        rankings = self._replace(retrieved=retrieved, answered=self._ranked())
+        rankings = self._replace(retrieved=retrieved, answered=self.ranked())
         if exclude_from == "run":
             return rankings
         return rankings._replace(judged=in_both(kept, self.judged))
@@ -114,7 +114,7 @@ class Rankings(NamedTuple):
         # Invalid scores are kept, so that they are rejected.
         kept = self.judged | ~(self.score < np.inf)
         kept = in_both(kept, self.retrieved)
-        return self._replace(retrieved=unless_all(kept), answered=self._ranked())
+        return self._replace(retrieved=unless_all(kept), answered=self.ranked())
 
     def with_scores_in(self, score_dtype: str) -> "Rankings":
         """Return the same documents with their scores in the type in which they are compared."""
@@ -328,7 +328,7 @@ class Rankings(NamedTuple):
         """Return which documents of a query were retrieved, and which were judged."""
         return self.sides(slice(*self.offsets[query : query + 2].tolist()))
 
-    def _ranked(self) -> Mask:
+    def ranked(self) -> Mask:
         """Return which queries have a ranking in the run, even if none of its documents is left."""
         ranked = np.asarray(self.sums(self.sides()[0]) > 0)
         return ranked if self.answered is None else ranked | self.answered

@@ -1,6 +1,7 @@
 """Show what is read of rankings: the form of every side, its fields, and a query."""
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Unpack
 
@@ -12,7 +13,8 @@ from ..inputs.hashes import Columns
 from ..inputs.rankings import Rankings
 from ..inputs.reading import Inputs, parts
 from ..inputs.sources import is_spark
-from ..measure.messages import InputError, brief, shown
+from ..measure.labels import Labels
+from ..measure.messages import InputError, ShortRepr, brief, shown
 from ..measure.options import ComputeOptions, Options, shows_options
 from ..show.tables import Readable, Table
 from .documents import OneQuery
@@ -21,6 +23,10 @@ from .frames import from_frame
 from .queries import warn_of_predictions
 
 FIRST_DOCUMENTS = 20  # of a query
+FIRST_MISSED = 5  # of the judged ones that were not retrieved, if there are so many
+IN_TITLE = ShortRepr()  # shows a query in a column's title
+IN_TITLE.maxstring = IN_TITLE.maxother = 42
+ROLES_OF_VALUES = {"predictions": "score", "references": "relevance"}
 LACKING = {"rank": "not retrieved", "relevance": "not judged"}  # in place of a value
 
 
@@ -65,7 +71,13 @@ class Preview(Readable):
         excluded_judged: how many documents in `exclude` are judged; None without `exclude`.
         query: the id of the first query that the run has, or its number.
         documents: the first documents of this query, with their `rank`, `document`, `score` and
-            `relevance`; None for what a document does not have.
+            `relevance`; None for what a document does not have. First is what was retrieved, then
+            what is judged and was not, the most relevant first.
+        more_retrieved: how many more documents of this query were retrieved.
+        more_judged: how many more are judged and were not retrieved.
+        none_relevant: how many queries have no relevant document.
+        effect: what these do to a mean of nDCG, such as "counted as 0 in nDCG"; empty if that
+            depends on the gains or on what was retrieved.
     """
 
     predictions: SidePreview
@@ -80,6 +92,10 @@ class Preview(Readable):
     excluded_judged: int | None
     query: Any
     documents: Sequence[Mapping[str, Any]]
+    more_retrieved: int
+    more_judged: int
+    none_relevant: int
+    effect: str
     signature = ""
 
     def _sides(self) -> dict[str, SidePreview]:
@@ -93,35 +109,54 @@ class Preview(Readable):
             counts = [f"{side.queries:,}", f"{side.documents:,}"]
             sides.append([name, side.form, *map(_cell, fields), *counts])
         names = ["rank", "document", "score", "relevance"]
-        documents = [names]
+        documents = [[f"rank for query {IN_TITLE.repr(self.query)}", *names[1:]]]
         for row in self.documents:
             documents.append([_cell(row[name], LACKING.get(name, "–")) for name in names])
         return [sides, documents]
 
     def _remarks(self) -> list[str]:
-        remarks = [
-            f"{self.judged:,} of {self.retrieved:,} retrieved documents are judged.",
-            f"The documents are those of query {shown(self.query)}.",
-        ]
+        remarks = []
+        if self.more_retrieved + self.more_judged:
+            retrieved, judged = f"{self.more_retrieved:,}", f"{self.more_judged:,}"
+            counts = f"{retrieved} retrieved, {judged} judged but not retrieved"
+            remarks.append(f"Documents of query {shown(self.query)} not shown: {counts}.")
+        remarks += self._remarks_on_queries()
+        if self.excluded_retrieved is not None:
+            counts = f"{self.excluded_retrieved:,} retrieved, {self.excluded_judged:,} judged"
+            remarks.append(f"Documents to exclude: {counts}.")
         if self.relevances:
             lowest, highest = self.relevances
-            remarks.insert(1, f"The relevances go from {lowest:g} to {highest:g}.")
-        if self.excluded_retrieved is not None:
-            counts = f"{self.excluded_retrieved:,} retrieved and {self.excluded_judged:,} judged"
-            remarks.insert(1, f"{counts} documents are excluded.")
-        if self.not_judged:
-            counts = f"{self.not_judged:,} of {self.predictions.queries:,} queries of the run"
-            remarks.insert(0, f"Not judged: {counts}.")
-        if self.missing:
-            counts = f"{self.missing:,} of {self.queries:,} queries of the references"
-            remarks.insert(0, f"Missing from the run: {counts}.")
+            if lowest == highest:
+                remarks.append(f"All relevances are {lowest:g}.")
+            else:
+                remarks.append(f"The relevances go from {lowest:g} to {highest:g}.")
         for name, side in self._sides().items():
             if side.lacking:
-                remarks.append(f"Left out of the {name}, without a value: {side.lacking:,} rows.")
+                value = ROLES_OF_VALUES[name]
+                one = f"1 row of the {name} has no {value} and is left out."
+                several = f"{side.lacking:,} rows of the {name} have no {value} and are left out."
+                remarks.append(_by_number(side.lacking, one, several))
             if side.not_read:
                 fields = brief(map(shown, side.not_read), ", ")
-                remarks.append(f"Not read of the {name}: {fields}.")
+                remarks.append(f"Fields of the {name} that are not read: {fields}.")
         return remarks
+
+    def _remarks_on_queries(self) -> Iterator[str]:
+        """Yield what is the case for some of all queries, not only for the one that is shown."""
+        judged = f"{self.queries:,} judged queries"
+        ranked = f"{self.predictions.queries:,} queries of the run"
+        none = ", ".join(filter(None, ["no relevant document", self.effect]))
+        shares = [
+            (self.missing, judged, "is missing from the run", "are missing from the run"),
+            (self.not_judged, ranked, "is not judged", "are not judged"),
+            (self.none_relevant, judged, f"has {none}", f"have {none}"),
+        ]
+        for count, among, one, several in shares:
+            if count:
+                yield f"{count:,} of {among} {_by_number(count, one, several)}."
+        queries = _by_number(self.queries, "judged query", judged)
+        documents = f"{self.judged:,} of {self.retrieved:,} retrieved documents"
+        yield f"For the {queries}, {documents} {_by_number(self.judged, 'is', 'are')} judged."
 
     def __repr__(self) -> str:
         return str(self)
@@ -146,6 +181,22 @@ def _value_of(argument: str, side: SidePreview) -> str:
     if argument == "predictions":
         return "by order"
     return "each relevant"
+
+
+def _by_number(count: int, one: str, several: str) -> str:
+    """Return the words for one or for several."""
+    return one if count == 1 else several
+
+
+def _effect_without_relevant(options: Options) -> str:
+    """Return what queries without a relevant document do to a mean of nDCG, if options tell."""
+    value = options.zero_division
+    # Gains of other kinds may be above 0 for a relevance of 0.
+    if isinstance(value, str) or not isinstance(options.gain, (str, Labels)):
+        return ""
+    if math.isnan(value):
+        return "not counted in nDCG"
+    return f"counted as {value:g} in nDCG"
 
 
 def _cell(value: Any, lacking: str = "–") -> str:
@@ -202,16 +253,21 @@ def preview(
             "a Spark DataFrame is not previewed; give its first rows, frame.limit(100).toArrow()"
         )
     inputs = Inputs(predictions, references, query_ids, document_ids, exclude, fields=fields)
-    ids = _names_of_ids(inputs)
+    columns = {name: _names_of_columns(inputs, name, data) for name in ROLES_OF_VALUES}
     inputs = from_files(from_frame(data, inputs), **parsed.sides).settled(**parsed.sides)
-    queries = missing = retrieved = judged = documents = 0
+    queries = missing = ranked = retrieved = judged = documents = none_relevant = 0
     excluded: Sequence[int | None] = (None, None)
     relevances: tuple[float, ...] = ()
-    first_query: tuple[Any, list[dict[str, Any]]] | None = None
+    first_query: tuple[Any, dict[str, Any]] | None = None
     for part in parts(inputs, **parsed.reading):
         counts = part.counts()
         queries += part.queries
         missing += int(part.missing.sum())
+        ranked += int(part.ranked().sum())
+        has_none = counts["relevant"] == 0
+        if parsed.missing == "skip":
+            has_none &= ~part.lacking()
+        none_relevant += int(has_none.sum())
         retrieved += int(counts["retrieved"].sum())
         judged += int(counts["retrieved and judged"].sum())
         has_score, is_judged = part.sides()
@@ -223,43 +279,47 @@ def preview(
         if part.excluded is not None:  # documents with ids, which are read in one part
             excluded = part.excluded.sum(axis=0).tolist()
         if first_query is None and part.queries:
-            index = int(part.missing.argmin())  # of the first that the run has
-            listed = _documents_of(part, index, inputs.predictions, parsed)
-            first_query = part.names()[index], listed
+            index = int(part.ranked().argmax())  # of the first that the run has
+            first_query = part.names()[index], _ranking_of(part, index, inputs.predictions, parsed)
             for doubt in doubts_about(part, parsed):
                 warn_of_predictions(doubt)
     if first_query is None:
         raise ValueError("predictions and references hold no queries; there is nothing to show")
-    query, first_documents = first_query
-    run = _side(inputs.predictions, ids, queries, documents)
+    query, ranking = first_query
+    run = _side(inputs.predictions, columns["predictions"], queries, documents)
     return Preview(
         predictions=run,
-        references=_side(inputs.references, ids, queries, documents),
+        references=_side(inputs.references, columns["references"], queries, documents),
         queries=queries,
         missing=missing,
-        not_judged=run.queries - (queries - missing) if has_ids(inputs.predictions) else 0,
+        not_judged=run.queries - ranked if has_ids(inputs.predictions) else 0,
         retrieved=retrieved,
         judged=judged,
         relevances=relevances,
         excluded_retrieved=excluded[0],
         excluded_judged=excluded[1],
         query=query,
-        documents=first_documents,
+        **ranking,
+        none_relevant=none_relevant,
+        effect=_effect_without_relevant(parsed),
     )
 
 
-def _names_of_ids(inputs: Inputs) -> dict[str, str]:
-    """Return the arguments that have the ids of rows or lists, or the columns that they name."""
+def _names_of_columns(inputs: Inputs, argument: str, data: Any) -> dict[str, str]:
+    """Return the arguments with the ids and the values of a side, or the columns they name."""
     names = {}
     for role, ids in (("query", inputs.query_ids), ("document", inputs.document_ids)):
         if isinstance(ids, str):
             names[role] = ids
         elif ids is not None:
             names[role] = f"{role}_ids"
+    values = getattr(inputs, argument)
+    if data is not None and isinstance(values, str):
+        names[ROLES_OF_VALUES[argument]] = values
     return names
 
 
-def _side(side: Any, ids: Mapping[str, str], queries: int, documents: int) -> SidePreview:
+def _side(side: Any, columns: Mapping[str, str], queries: int, documents: int) -> SidePreview:
     """Return what was read of a side; numbers by position have as many queries as both sides."""
     lacking = 0
     if isinstance(side, Columns):
@@ -268,20 +328,26 @@ def _side(side: Any, ids: Mapping[str, str], queries: int, documents: int) -> Si
     elif isinstance(side, ById):
         counts = (len(side.queries), sum(map(len, side.queries.values())))
     else:
-        return SidePreview("numbers by position", ids, queries, documents)
+        is_in_data = ROLES_OF_VALUES.values() & columns.keys()
+        form = "a column of data" if is_in_data else "numbers by position"
+        return SidePreview(form, columns, queries, documents)
     return SidePreview(side.form, side.fields, *counts, side.has_values, side.others, lacking)
 
 
-def _documents_of(part: Rankings, query: int, run: Any, options: Options) -> list[dict[str, Any]]:
+def _ranking_of(part: Rankings, query: int, run: Any, options: Options) -> dict[str, Any]:
+    """Return the first documents of a query, and how many more there are."""
     ids, relevance, score, judged, retrieved = OneQuery.of(part, query)
     ranked = np.flatnonzero(retrieved)
     ranked = ranked[np.argsort(-score[ranked].astype(float), kind="stable")]
-    others = np.flatnonzero(~retrieved & judged)
+    missed = np.flatnonzero(~retrieved & judged)
+    missed = missed[np.argsort(-relevance[missed].astype(float), kind="stable")]
+    first_ranked = ranked[: FIRST_DOCUMENTS - min(len(missed), FIRST_MISSED)]
+    first_missed = missed[: FIRST_DOCUMENTS - len(first_ranked)]
     # Ascending scores are read negated.
     sign = -1 if options.score_order == "ascending" else 1
     has_scores = getattr(run, "has_values", True)
     rows: list[dict[str, Any]] = []
-    for position in [*ranked, *others][:FIRST_DOCUMENTS]:
+    for position in [*first_ranked, *first_missed]:
         row: dict[str, Any] = dict.fromkeys(("rank", "document", "score", "relevance"))
         row["document"] = ids[position]
         if retrieved[position]:
@@ -291,4 +357,8 @@ def _documents_of(part: Rankings, query: int, run: Any, options: Options) -> lis
         if judged[position]:
             row["relevance"] = float(relevance[position])
         rows.append(row)
-    return rows
+    return {
+        "documents": rows,
+        "more_retrieved": len(ranked) - len(first_ranked),
+        "more_judged": len(missed) - len(first_missed),
+    }

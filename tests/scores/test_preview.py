@@ -2,6 +2,7 @@
 
 import inspect
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,74 @@ def test_a_preview_shows_the_first_query_best_first_and_then_what_was_not_retrie
     ]
 
 
+def test_a_long_preview_says_what_it_does_not_show_and_shows_missed_documents() -> None:
+    run = {"q": {f"d{rank}": -float(rank) for rank in range(1, 31)}}
+    missed = {"z": 0, **{f"y{grade}": grade for grade in range(1, 7)}}
+    preview = ndcg.preview(predictions=run, references={"q": {"d30": 1, **missed}})
+    ids = [row["document"] for row in preview.documents]
+    assert ids == [*(f"d{rank}" for rank in range(1, 16)), "y6", "y5", "y4", "y3", "y2"]
+    assert (preview.more_retrieved, preview.more_judged) == (30 - 15, len(missed) - 5)
+    sentence = "Documents of query 'q' not shown: 15 retrieved, 2 judged but not retrieved."
+    assert sentence in str(preview)
+    of_few = ndcg.preview(predictions={"q": ["z"]}, references={"q": missed})
+    assert len(of_few.documents) == len(missed)
+    assert "not shown" not in str(of_few)
+
+
+def test_the_query_of_a_ranking_is_named_above_it() -> None:
+    run = {"q": ["a"]}
+    assert "rank for query 'q'  document" in str(ndcg.preview(predictions=run, references=run))
+    question = "How many documents are relevant to a question of many words?"
+    run = {question: ["a"]}
+    (title, *_), *_ = ndcg.preview(predictions=run, references=run).tables()[1]
+    assert title == "rank for query 'How many documents...tion of many words?'"
+
+
+GOLD = {"p": {"a": 1}, "q": {"a": 0}, "r": {}, "s": {"a": 0}}  # nothing is relevant in q, r and s
+COUNTED = "of 4 judged queries have no relevant document"
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({}, f"3 {COUNTED}, counted as 0 in nDCG."),
+        ({"zero_division": 0.5}, f"3 {COUNTED}, counted as 0.5 in nDCG."),
+        ({"zero_division": math.nan}, f"3 {COUNTED}, not counted in nDCG."),
+        ({"zero_division": "perfect_if_empty"}, f"3 {COUNTED}."),
+        ({"gain": [1, 2]}, f"3 {COUNTED}."),
+        ({"missing": "skip"}, f"2 {COUNTED}, counted as 0 in nDCG."),  # s is missing
+    ],
+)
+def test_a_preview_says_how_queries_without_a_relevant_document_count(
+    options: dict[str, Any], sentence: str
+) -> None:
+    run = {"p": ["a"], "q": ["a"], "r": ["a"]}
+    assert sentence in str(ndcg.preview(predictions=run, references=GOLD, **options))
+
+
+def test_a_preview_says_of_which_queries_documents_are_counted() -> None:
+    run = {"p": {"a": 0.5}, "q": {"a": 0.5, "b": 0.1}, "unjudged": {"c": 0.5}}
+    preview = ndcg.preview(predictions=run, references={"p": {"a": 1}, "q": {"a": 1}})
+    assert "For the 2 judged queries, 2 of 3 retrieved documents are judged." in str(preview)
+    one = ndcg.preview(predictions=run, references={"q": {"a": 1}})
+    assert "For the judged query, 1 of 2 retrieved documents is judged." in str(one)
+
+
+@pytest.mark.parametrize("document_ids", [None, "passage"])
+def test_a_preview_names_the_columns_of_data(document_ids: str | None) -> None:
+    data = pd.DataFrame({"case": ["q"], "passage": ["a"], "score": [0.5], "verdict": [1]})
+    preview = ndcg.preview(
+        data=data,
+        predictions="score",
+        references="verdict",
+        query_ids="case",
+        document_ids=document_ids,
+    )
+    assert preview.predictions.form == preview.references.form == "a column of data"
+    assert preview.predictions.fields["score"] == "score"
+    assert preview.references.fields["relevance"] == "verdict"
+
+
 def test_a_preview_shows_distances_as_given_and_the_lowest_first() -> None:
     run = {"q": {"far": 9.0, "near": 0.5}}
     preview = ndcg.preview(predictions=run, references={"q": {"near": 1}}, score_order="ascending")
@@ -57,26 +126,32 @@ def test_a_preview_counts_what_is_excluded() -> None:
     judged = {"p": {"c": 1}, "q": {"b": 1, "c": 1}}
     preview = ndcg.preview(predictions=run, references=judged, exclude={"q": ["a", "b"]})
     assert (preview.excluded_retrieved, preview.excluded_judged) == (2, 1)
-    assert "2 retrieved and 1 judged documents are excluded." in str(preview)
-    assert "excluded" not in str(ndcg.preview(predictions=run, references=judged))
+    assert "Documents to exclude: 2 retrieved, 1 judged." in str(preview)
+    assert "exclude" not in str(ndcg.preview(predictions=run, references=judged))
     nothing = ndcg.preview(predictions=run, references=judged, exclude={"q": ["d"]})
-    assert "0 retrieved and 0 judged documents are excluded." in str(nothing)
+    assert "Documents to exclude: 0 retrieved, 0 judged." in str(nothing)
 
 
 def test_a_preview_counts_queries_that_only_the_run_has() -> None:
     run = {"q1": {"a": 0.5}, "q2": {}, "q9": {"b": 0.5}}
     preview = ndcg.preview(predictions=run, references={"q1": {"a": 1}, "q2": {"a": 1}})
     assert (preview.missing, preview.not_judged) == (0, 1)
-    assert "Not judged: 1 of 3 queries of the run." in str(preview)
+    assert "1 of 3 queries of the run is not judged." in str(preview)
     by_position = ndcg.preview(predictions=[[2, 1], [None] * 2], references=[[1, 0]] * 2)
     assert (by_position.missing, by_position.not_judged) == (1, 0)
+    without_gold = {"q1": {"a": 1}, "q7": {}}  # the run lacks a query of which nothing is judged
+    assert ndcg.preview(predictions={"q1": ["a"]}, references=without_gold).not_judged == 0
+    assert ndcg.preview(predictions=run, references=without_gold).not_judged == 2
 
 
 def test_a_preview_counts_rows_without_a_value() -> None:
     run = pd.DataFrame({"qid": ["q"] * 4, "docno": list("abcd"), "score": [2, None, 1, None]})
     preview = ndcg.preview(predictions=run, references={"q": {"a": 1}})
     assert (preview.predictions.documents, preview.predictions.lacking) == (2, 2)
-    assert "Left out of the predictions, without a value: 2 rows." in str(preview)
+    assert "2 rows of the predictions have no score and are left out." in str(preview)
+    judged = pd.DataFrame({"qid": ["q"] * 2, "docno": ["a", "b"], "label": [1, None]})
+    preview = ndcg.preview(predictions={"q": ["a"]}, references=judged)
+    assert "1 row of the references has no relevance and is left out." in str(preview)
 
 
 def test_a_preview_shows_the_lowest_and_the_highest_relevance_of_what_is_not_padding() -> None:
@@ -85,6 +160,8 @@ def test_a_preview_shows_the_lowest_and_the_highest_relevance_of_what_is_not_pad
     assert preview.relevances == (1, 3)
     assert preview.references.documents == preview.predictions.documents == 3
     assert "The relevances go from 1 to 3." in str(preview)
+    equal = ndcg.preview(predictions={"q": ["a"]}, references={"q": {"a": 2, "b": 2}})
+    assert "All relevances are 2." in str(equal)
 
 
 def test_a_preview_says_that_query_ids_name_the_queries() -> None:
@@ -131,7 +208,7 @@ def test_a_preview_names_what_is_not_read(form: str, tmp_path: Path) -> None:
     preview = ndcg.preview(predictions=run, references={"q": {"a": 1}})
     assert list(preview.predictions.not_read) == ["system", "rerank"]
     assert list(preview.references.not_read) == []
-    assert "Not read of the predictions: 'system', 'rerank'." in str(preview)
+    assert "Fields of the predictions that are not read: 'system', 'rerank'." in str(preview)
     assert preview.to_dict()["predictions"]["not_read"] == ["system", "rerank"]
 
 
@@ -181,5 +258,6 @@ def test_a_preview_shows_the_first_query_that_the_run_has() -> None:
     qrels = {"p": {"a": 1}, "q": {"b": 1}}
     assert ndcg.preview(predictions={"q": ["b"]}, references=qrels).query == "q"
     assert ndcg.preview(predictions={"q": ["b"], "p": ["a"]}, references=qrels).query == "p"
+    assert ndcg.preview(predictions={"q": ["b"]}, references={"o": {}, **qrels}).query == "q"
     with warning("predictions"):
         assert ndcg.preview(predictions={"q": [], "p": []}, references=qrels).query == "p"
