@@ -104,7 +104,7 @@ def exclusion_notes(columns: PerQuery, options: Options) -> Iterator[str]:
 
 
 def chance_notes(scores: Scores, columns: PerQuery) -> Iterator[str]:
-    """Yield a sentence on every score that may be no better than a random order, or is worse."""
+    """Yield a sentence on every score that is not clearly better than a random order, or worse."""
     for name, score in scores.items():
         by_order = differences(columns[name], columns[f"random order {name}"])
         if not score.tied and not (np.abs(by_order) > 0).any():
@@ -112,7 +112,7 @@ def chance_notes(scores: Scores, columns: PerQuery) -> Iterator[str]:
         chance = number_text(score.random_order)
         expected = f"the mean of all orders of the same documents is {chance}"
         if score.low <= score.random_order <= score.high:
-            yield f"{name} may be no better than a random order: {expected}."
+            yield f"{name} is not clearly better than a random order: {expected}."
         elif score.random_order > score.high:
             yield f"{name} is worse than a random order: {expected}. Do higher scores rank first?"
 

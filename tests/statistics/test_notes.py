@@ -46,7 +46,7 @@ def test_a_score_that_may_be_chance_is_noted(ndcg: Metric) -> None:
     how = {"references": relevance, "measures": ["nDCG", "IDCG", "CG"]}
     mean = ndcg.report(predictions=random, **how).scores["nDCG"].random_order
     chance = f"the mean of all orders of the same documents is {mean:.4f}"
-    near = f"nDCG may be no better than a random order: {chance}."
+    near = f"nDCG is not clearly better than a random order: {chance}."
     worse = f"nDCG is worse than a random order: {chance}. Do higher scores rank first?"
     alike = np.zeros_like(good)
     for scores, notes in ((random, (near,)), (good, ()), (-good, (worse,)), (alike, (near,))):
