@@ -407,7 +407,10 @@ def _rankings_elsewhere(fields: Fields, documents: Sequence[str], names: Names) 
     inside = fields.within(chosen.list_path)
     held = fields.by_holder
     elsewhere = [path for path in (*held["hits"], *held["list"]) if path not in inside]
-    return [path for path in elsewhere if _may_be_documents(fields[path].example)]
+    possible = [path for path in elsewhere if _may_be_documents(fields[path].example)]
+    # A list of ids raises no question, since it may be of tags, but it may be the answer to one.
+    lists = [path for path in held["list"] if _may_be_documents(first_in(fields[path].example))]
+    return [*lists, *possible] if possible else []
 
 
 def _may_be_documents(example: Any) -> bool:

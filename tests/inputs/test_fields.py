@@ -753,6 +753,16 @@ def test_one_log_with_relevant_ids_beside_its_hits_is_asked_about_both_lists(
     assert score(log, log, fields=fields) == pytest.approx(SECOND)
 
 
+CHUNKS = [{"chunk_id": "a", "score": 0.9}, {"chunk_id": "b", "score": 0.5}]
+
+
+def test_a_list_of_ids_is_among_what_could_be_the_document_of_a_log() -> None:
+    spans = [{"kind": "EMBEDDING", "model": "m"}, {"kind": "RETRIEVER", "documents": CHUNKS}]
+    log = [{"query_id": "q", "spans": spans, "expected": ["b"]}]
+    listed = "the document: 'spans.documents.chunk_id', 'expected', 'spans.kind', 'spans.model'"
+    assert listed in str(refused(log, log))
+
+
 @pytest.mark.parametrize("source", OBJECTS_IN)
 @pytest.mark.parametrize("document", [None, "chunks.id"])
 def test_relevances_by_id_hold_all_judged_documents_of_a_log(
