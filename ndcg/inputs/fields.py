@@ -638,6 +638,8 @@ class UnknownFieldError(InputError):
         super().__init__("")
         self.problems, self.written, self.chosen = problems, dict(written), chosen
         self.examples = {path: field.example for path, field in fields.items()}
+        self.others = tuple(self.examples)  # none of them is read
+        self.is_document_in_list = fields.get(chosen.get("document"), Field(())).holder != ""
         self.fields = f"{there} {listed_fields(self.examples)}"
         self.have_lists = any(field.lists for field in fields.values())
         self.ways: list[str] = []
@@ -655,6 +657,12 @@ class UnknownFieldError(InputError):
         number = next(filter(DECIMAL_COMMA.fullmatch, texts), None)
         if number is not None:
             self.add(f"if {number!r} has a comma for decimals, {hint}")
+
+    def ask_for_both_lists(self) -> None:
+        """Ask for the documents of each side, which one log may have in two lists."""
+        if "document" in self.written or self.is_document_in_list:
+            self.written["document"] = ("...", "...")
+            self.add()
 
     @property
     def roles(self) -> list[str]:
@@ -818,7 +826,8 @@ def fields_to_write(names: Mapping[str, Any], ways: Sequence[str]) -> str:
     preview = f"{mark('preview', said='ndcg.preview(...)')} then shows what is read"
     if not names:
         return "; ".join([*ways, preview])
-    words = f"give {mark('fields', dict(names))}"
+    in_order = sorted(names.items(), key=lambda item: ROLES.index(item[0]))
+    words = f"give {mark('fields', dict(in_order))}"
     if "relevance" in names:
         call = mark("gain", {"...": "..."}, said="gain={'...': ...}")
         none = mark("fields", {"relevance": None})
@@ -854,21 +863,24 @@ def one_error(
 ) -> InputError:
     """Return one error for the errors of several sides, by argument.
 
-    If the sides `are_one`, such as a log, the query has one name and the documents have two. Other
-    sides may have been `read`.
+    If the sides `are_one`, such as a log, the query has one name and the documents have two, which
+    they have too if both list the same fields. Other sides may have been `read`.
     """
     relevance = fields_read(read.get("references")).get("relevance")
+    are_alike = are_one or _have_same_fields({**read, **errors})
     unknown: dict[str, UnknownFieldError] = {}
     for argument, error in errors.items():
         if isinstance(error, UnknownFieldError):
             within(error, argument, instead_of=argument)
             unknown[argument] = error
+            if are_alike:
+                error.ask_for_both_lists()
             if "score" in error.roles and plain_name(relevance) in PLAIN_SCORES:
                 problem = f"the relevance of the references is {shown(relevance)}"
                 error.add(f"{problem}; {mark('swapped', said='are both sides swapped?')}")
             error.add(*_on_other_sides(error, read), *_integers_on_other_sides(error, read))
     # Names that are lacking on both sides are asked for together, so that one answer is enough.
-    if len(unknown) == len(errors) and (len(errors) > 1 or are_one):
+    if len(unknown) == len(errors) > 1:
         return _unknown_on_sides(unknown, are_one)
     first = next(iter(errors.values()))
     # An option has one error for all files, and of a swap one side tells.
@@ -876,6 +888,18 @@ def one_error(
     if len(messages) == 1 or "swapped" in first.options:
         return first
     return InputError("; ".join(messages[:2]))
+
+
+def _have_same_fields(sides: Mapping[str, Any]) -> bool:
+    """Return whether the references list the same fields as another side, read or refused."""
+    fields = {argument: all_fields(side) for argument, side in sides.items()}
+    references = fields.pop("references", set())
+    return len(references) > 0 and references in fields.values()
+
+
+def all_fields(side: Any) -> set[Any]:
+    """Return all fields of a side that was read or refused, as far as they are known."""
+    return {*fields_read(side).values(), *getattr(side, "others", ())}
 
 
 def _on_other_sides(error: UnknownFieldError, read: Mapping[str, Any]) -> Iterator[str]:
@@ -908,15 +932,11 @@ def _unknown_on_sides(errors: Mapping[str, UnknownFieldError], are_one: bool) ->
     for argument, error in errors.items():
         written.update(error.written)
         ways += error.ways
-        if are_one and "." in str(error.chosen.get("document")):
-            # In a log, references and run may have their documents in two lists.
-            written["document"] = "..."
         places = [mark(argument), *error.places[1:]]
         words += [": ".join([*places, error.unclear]), error.fields]
     paired = {"document"} if are_one else {"query", "document"}
     written.update(dict.fromkeys(paired.intersection(written), ("...", "...")))
-    in_order = sorted(written.items(), key=lambda item: ROLES.index(item[0]))
-    write = fields_to_write(dict(in_order), list(dict.fromkeys(ways)))
+    write = fields_to_write(written, list(dict.fromkeys(ways)))
     return InputError("; ".join(dict.fromkeys([*words, write])))
 
 

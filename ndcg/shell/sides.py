@@ -128,7 +128,9 @@ def _read_sides(
             errors[ARGUMENT_OF.get(kind, place_of_file(path_of(file)))] = error
     qrels: Any = columns.pop(("qrels", "qrels"), None)
     if errors:
-        raise one_error(errors, args.qrels in files.values(), {"references": qrels})
+        first_run = next(iter(columns.values()), None)
+        read = {"references": qrels, "predictions": first_run}
+        raise one_error(errors, args.qrels in files.values(), read)
     exclude = columns.pop(("exclude", "exclude"), None)
     return qrels, {name: run for (_, name), run in columns.items()}, saved, exclude
 

@@ -140,6 +140,21 @@ OF_OBJECTS: dict[str, Row] = {
     "a log on both sides whose documents are in a list": refused(
         compute, "references", predictions=ANSWERS, references=ANSWERS
     ),
+    "a log on both sides with a document twice": refused(
+        compute,
+        "predictions",
+        "query 'q', position 1",
+        predictions=(
+            log := [{"qid": "q", "hits": 2 * [{"id": "a", "score": 0.9, "page": 1}], "gold": ["a"]}]
+        ),
+        references=log,
+    ),
+    "a log that is loaded twice": refused(
+        compute,
+        "references",
+        predictions=(log := [{"qid": "q", "hits": [{"id": "a", "sim": 0.9}], "gold": ["a"]}]),
+        references=[*log],
+    ),
     "two logs of their own names": refused(
         compute, "predictions", predictions=LOG, references=[*LOG]
     ),

@@ -753,7 +753,33 @@ def test_one_log_with_relevant_ids_beside_its_hits_is_asked_about_both_lists(
     assert score(log, log, fields=fields) == pytest.approx(SECOND)
 
 
+PAIR = "fields={'document': ('...', '...')"  # what an error says to write for two lists
 CHUNKS = [{"chunk_id": "a", "score": 0.9}, {"chunk_id": "b", "score": 0.5}]
+
+
+@pytest.mark.parametrize("source", OBJECTS_IN)
+def test_a_log_that_is_loaded_twice_is_asked_about_both_lists(tmp_path: Path, source: str) -> None:
+    def load(name: str, **others: Any) -> Any:
+        row = {"query_id": "q", "chunks": CHUNKS, "relevant_ids": ["b"], **others}
+        return OBJECTS_IN[source]([row], tmp_path / name)
+
+    run = load("run")
+    assert PAIR in str(refused(run, load("gold")))
+    fields = {"document": ("chunks.chunk_id", "relevant_ids")}
+    assert score(run, load("gold"), fields=fields) == pytest.approx(SECOND)
+    assert "fields={'document': '...'}" in str(refused(run, load("other", split="test")))
+
+
+@pytest.mark.parametrize("source", OBJECTS_IN)
+@pytest.mark.parametrize("slip", [CHUNKS[0], {"chunk_id": "c", "score": None}])
+def test_a_log_with_a_slip_is_asked_about_both_lists_too(
+    tmp_path: Path, source: str, slip: dict[str, Any]
+) -> None:
+    row = {"query_id": "q", "chunks": [*CHUNKS, slip], "relevant_ids": ["b"]}
+    log = OBJECTS_IN[source]([row], tmp_path / "log")
+    error = refused(log, log)
+    assert error.argument == "predictions"
+    assert PAIR in str(error)
 
 
 def test_a_list_of_ids_is_among_what_could_be_the_document_of_a_log() -> None:
