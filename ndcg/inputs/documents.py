@@ -27,6 +27,8 @@ from .sources import in_python
 NUMBERS_IN_LISTS = "if these are scores or relevances, give {document: number} in each query"
 # Of the spans of a trace, only those of its retriever hold documents.
 EACH_QUERY_ONCE = "give each query once, and leave out objects without documents"
+# What held the documents of queries, in lists of which one log may have several.
+WITH_DOCUMENTS = "objects, one per query, with its documents"
 DocumentValues = Mapping[Any, Any]  # the values of a query's documents by their ids
 
 

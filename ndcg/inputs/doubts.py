@@ -9,9 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..measure.messages import shown
+from ..measure.messages import mark, shown
 from .documents import has_ids
-from .fields import NAMES_OF_RANKS, says_lowest_first
+from .fields import (
+    LISTS_OF_IDS,
+    NAMES_OF_RANKS,
+    all_fields,
+    fields_read,
+    plain_name,
+    plain_names,
+    says_lowest_first,
+)
 from .ids import PROBE, as_list
 from .no_rankings import MANY_DOCUMENTS, several_first_ranks
 from .rankings import Rankings
@@ -103,6 +111,30 @@ def doubts_about_equal_sides(rankings: Rankings) -> Iterator[str]:
     if are_equal and not rankings.are_equally_relevant():
         problem = "the scores of all documents are their relevances, so that every ranking is ideal"
         yield f"{problem}; if these are labels, or the references, give the scores of a model"
+
+
+def doubts_about_one_list(rankings: Rankings, run: Any, qrels: Any) -> Iterator[str]:
+    """Yield what a warning says about one list of a log, or of two alike, that is both sides.
+
+    With relevances of their own, the documents are those of both if another list is called the
+    run's.
+    """
+    if not rankings.is_full or all_fields(run) != all_fields(qrels):
+        return
+    document = fields_read(run).get("document", "")
+    if document != fields_read(qrels).get("document"):
+        return
+    are_equal = not qrels.has_values or np.array_equal(rankings.score, rankings.relevance)
+    has_another = not run.has_values and any(map(_is_list_of_run, run.others))
+    if are_equal or has_another:
+        problem = f"these are the documents of the references too, {shown(document)}"
+        hint = f"name the list of each, {mark('fields', {'document': ('...', '...')})}"
+        yield f"{problem}; if both are in one log, {hint}"
+
+
+def _is_list_of_run(path: Any) -> bool:
+    """Return whether the last name on a path is a standard one of what was retrieved."""
+    return plain_name(str(path).rpartition(".")[2]) in plain_names(LISTS_OF_IDS["run"][0])
 
 
 def doubts_about_ids(rankings: Rankings, run: Any) -> Iterator[str]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..measure.messages import InputError, in_place, mark, shown, within
 from .columns import as_number
-from .documents import documents_of_query, refuse_no_score
+from .documents import WITH_DOCUMENTS, documents_of_query, refuse_no_score
 from .fields import Field, Fields, Keys, Names, or_another
 from .ids import id_kind, once
 from .no_rankings import contradiction
@@ -189,7 +189,7 @@ class ObjectReader:
         if self.are_in_lists:
             # Of several rankings, the best rank in any tells nothing.
             self.lists.once = once("qrels")
-        self.form = "objects, one per query, with its documents"
+        self.form = WITH_DOCUMENTS
         if self.are_rows:
             self.form = "objects, one per document"
             if self.roles.query is None and not have_queries:

@@ -23,6 +23,7 @@ from ..measure.scoring import InvalidRankingError
 from .beside_ids import SCORE_OF_EACH_ROW
 from .columns import as_number, read_column, read_flat_column
 from .documents import (
+    WITH_DOCUMENTS,
     ById,
     has_ids,
     has_no_documents,
@@ -32,11 +33,11 @@ from .documents import (
 from .doubts import (
     doubts_about_equal_sides,
     doubts_about_ids,
+    doubts_about_one_list,
     doubts_about_scores,
     respelled_ids,
 )
 from .fields import (
-    LISTS_OF_IDS,
     NAMES_OF_RANKS,
     PLAIN_RELEVANCES,
     Names,
@@ -46,7 +47,6 @@ from .fields import (
     names_of_side,
     one_error,
     plain_name,
-    plain_names,
     refuse_unused_fields,
     says_lowest_first,
     with_names_of_columns,
@@ -352,45 +352,29 @@ def _add_way_beside(qrels: Any, error: InputError) -> None:
 
 
 def refuse_same_column(argument: str, run: Any, qrels: Any) -> None:
-    """Raise an error for one table on both sides with one column of values, which scores 1.0.
+    """Raise an error for one table or log on both sides with one field of values: it scores 1.0.
 
     A row of the table must have a score or a relevance.
     """
     if _field_of(run, "document") is None:
         return
-    score = _field_of(run, "score")
-    if score is not None and score == _field_of(qrels, "relevance"):
+    score = fields_read(run).get("score", "")  # without scores no field is one of both sides
+    if score == _field_of(qrels, "relevance"):
         both = f"{mark(argument)} and {mark('references')}"
         problem = f"are the same column of the same table, {shown(score)}"
+        hint = fields_to_write({"score": "...", "relevance": "..."}, [])
+        if run.form.endswith(WITH_DOCUMENTS):
+            problem = f"are the same field of the same objects, {shown(score)}"
+            graded = "if another field has the relevances of these documents"
+            ways = [f"{graded}, give {mark('fields', {'relevance': '...'})}"]
+            hint = fields_to_write({"document": ("...", "...")}, ways)
         if run.others:
             problem += f"; the others are {brief(map(shown, run.others), ', ')}"
-        names = {"score": "...", "relevance": "..."}
-        raise InputError(f"{both} {problem}; {fields_to_write(names, [])}")
-    _warn_of_same_list(argument, run, qrels)
+        raise InputError(f"{both} {problem}; {hint}")
     empty = np.intersect1d(run.lacking, qrels.lacking)
     if len(empty):
         problem = f"{run.place_of(int(empty[0]))} has neither a score nor a relevance"
         raise InputError(f"{problem}; give one of them, or leave the row out", argument)
-
-
-def _warn_of_same_list(argument: str, run: Any, qrels: Any) -> None:
-    """Warn of one list of documents on both sides without relevances, which scores 1.0.
-
-    With relevances there is a warning if another list of the log is called the run's.
-    """
-    document = _field_of(run, "document")
-    if document != _field_of(qrels, "document"):
-        return
-    has_another_list = _field_of(run, "score") is None and any(map(_is_list_of_run, run.others))
-    if _field_of(qrels, "relevance") is None or has_another_list:
-        problem = f"these are the documents of the references too, {shown(document)}"
-        hint = f"name the list of each, {mark('fields', {'document': ('...', '...')})}"
-        warn(f"{mark(argument)}: {problem}; if both are in one log, {hint}")
-
-
-def _is_list_of_run(path: Any) -> bool:
-    """Return whether the last name on a path is a standard one of what was retrieved."""
-    return plain_name(str(path).rpartition(".")[2]) in plain_names(LISTS_OF_IDS["run"][0])
 
 
 def _field_of(side: Any, role: str) -> Any:
@@ -461,6 +445,8 @@ def align(
         doubts += doubts_about_ids(rankings, run)
     if not has_ids(run):
         doubts += doubts_about_equal_sides(rankings)
+    else:
+        doubts += doubts_about_one_list(rankings, run, inputs.references)
     has_ranks = getattr(run, "has_ranks", False)
     if doubts or has_ranks:
         rankings = rankings._replace(doubts=tuple(doubts), has_ranks=has_ranks)

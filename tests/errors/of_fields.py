@@ -140,6 +140,14 @@ OF_OBJECTS: dict[str, Row] = {
     "a log on both sides whose documents are in a list": refused(
         compute, "references", predictions=ANSWERS, references=ANSWERS
     ),
+    "a log on both sides whose scores are its only values": refused(
+        compute,
+        "predictions and references",
+        predictions=(
+            log := [{"qid": "q", "hits": [{"id": "a", "score": 0.9}], "gold": ["a", "b"]}]
+        ),
+        references=log,
+    ),
     "a log on both sides with a document twice": refused(
         compute,
         "predictions",

@@ -1137,6 +1137,9 @@ WARNINGS: dict[str, Row] = {
         predictions=(log := [{"query": "q", "ids": ["a", "b"]}]),
         references=log,
     ),
+    "the same documents of a log that is loaded twice": warned(
+        compute, "predictions", predictions=log, references=[*log]
+    ).when_scored(),
     "graded documents on both sides, beside the retrieved ones": warned(
         compute,
         "predictions",

@@ -724,7 +724,7 @@ def test_one_log_on_both_sides_needs_the_names_of_its_lists(
     log = OBJECTS_IN[source]([{"query_id": "q", **lists}], tmp_path / "log")
     if name == "hits and ids":  # the scores are the only values, so they would be both sides
         for fields in (None, {"document": pair[0]}):
-            with refusal("predictions and references are the same column"):
+            with refusal("predictions and references are the same field"):
                 score(log, log, fields=fields)
     else:
         assert {"predictions", "references"} <= {*refused(log, log).options}
@@ -787,6 +787,26 @@ def test_a_list_of_ids_is_among_what_could_be_the_document_of_a_log() -> None:
     log = [{"query_id": "q", "spans": spans, "expected": ["b"]}]
     listed = "the document: 'spans.documents.chunk_id', 'expected', 'spans.kind', 'spans.model'"
     assert listed in str(refused(log, log))
+
+
+@pytest.mark.parametrize("source", OBJECTS_IN)
+@pytest.mark.parametrize("fields", [None, {"relevance": None}])
+def test_a_log_that_is_loaded_twice_and_is_both_sides_gets_a_warning(
+    tmp_path: Path, source: str, fields: Any
+) -> None:
+    row = {"query_id": "q", "chunks": CHUNKS, "gold": ["b"]}
+    sides = [OBJECTS_IN[source]([row], tmp_path / name) for name in ("run", "gold")]
+    with warning("predictions"):
+        assert score(*sides, fields=fields) == 1.0
+
+
+def test_two_logs_of_the_same_fields_may_be_a_run_and_its_references(recwarn: Any) -> None:
+    graded = [{**CHUNKS[0], "score": 1}, {**CHUNKS[1], "score": 2}]
+    run, gold = ([{"qid": "q", "lang": "en", "chunks": chunks}] for chunks in (CHUNKS, graded))
+    assert score(run, gold) == pytest.approx((1 + 2 * SECOND) / (2 + SECOND))
+    ranked, relevant = ([{"qid": "q", "lang": "en", "ids": [*ids]}] for ids in ("ab", "b"))
+    assert score(ranked, relevant) == pytest.approx(SECOND)
+    assert not recwarn.list
 
 
 @pytest.mark.parametrize("source", OBJECTS_IN)
