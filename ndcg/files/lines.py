@@ -268,6 +268,8 @@ def _problem(rows: Sequence[bytes], layout: Layout, labels: Labels | None) -> st
     cells = layout.cells(text)
     if len(cells) != len(layout.names):
         return _other_columns(text, len(cells), layout)
+    if not any(cell.strip(" \t") for cell in cells):
+        return "all cells are empty; leave such rows out"
     for name, at in zip(("query", "document"), layout.at, strict=False):
         if not cells[at].strip(" \t"):
             ids = list(chain.from_iterable(cells_in(rows, layout.cells, [at])))

@@ -87,7 +87,7 @@ def filled_down(lacking: int, rows: int) -> str:
 column, and leave out totals
     """
     if lacking < 2 or 2 * lacking <= rows:
-        return ", or leave out rows of totals"
+        return ", or leave out empty rows and totals"
     call = mark("pandas", said="as ffill() of its column", before=", ", after=",")
     return f"; if one stands for the rows below it, write it into each{call} and leave out totals"
 

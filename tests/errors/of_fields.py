@@ -454,6 +454,10 @@ OF_TABLES: dict[str, Row] = {
     ),
     "several ids in a cell": run([{"query_id": "q", "prediction": "0701 0702"}]),
     "several ids in a cell, with commas": run([{"query_id": "q", "bought": "a1, b2"}]),
+    "a row without cells": run(
+        pa.table({"query_id": ["q", None], "doc_id": ["a", None], "score": [0.5, None]}),
+        "the column 'query_id'",
+    ),
     "no id in a row": run(
         pa.table({"query_id": ["q", "q"], "doc_id": ["a", None], "score": [0.5, 0.2]}),
         "the column 'doc_id'",
