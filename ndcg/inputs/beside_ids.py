@@ -25,10 +25,13 @@ from .fields import Names, names_of_side
 from .hashes import Columns
 from .ids import id_kind
 from .no_rankings import refuse_ids
-from .sides import read_by_query, read_side, row_of_table, without_filling
+from .sides import are_lists_of_text, read_by_query, read_side, row_of_table, without_filling
 from .sources import ARROW, are_lists, in_python, is_sparse, plain
 
 Rows = Sequence[Any]  # a list per query
+IDS_OF_SCORES = (
+    f"give {mark('document_ids')}, the id of each score, or {{query: {{document: score}}}}"
+)
 SCORE_OF_EACH_ROW = "give a score for each row, in a flat array or in a file, one a line"
 
 
@@ -176,12 +179,26 @@ def _labels_of_columns(qrels: ById, rows: Rows) -> list[Any]:
 
 
 def _scores_beside_ids(qrels: ById | Columns) -> InputError:
-    ids = f"give {mark('document_ids')}, the id of each score, or {{query: {{document: score}}}}"
-    if qrels.form == "lists of ids" and isinstance(qrels.first_id, str):
-        problem = f"hold text such as {shown(qrels.first_id)} beside scores"
-        hint = f"{to_label(qrels.ids())}; if they are ids, {ids}"
-        return InputError(f"{problem}; {hint}", "references")
-    return InputError(f"hold scores, and the references ids of documents; {ids}", "predictions")
+    if qrels.form == "lists of ids":
+        return _text_beside_scores(list(qrels.ids()))
+    problem = "hold scores, and the references ids of documents"
+    return InputError(f"{problem}; {IDS_OF_SCORES}", "predictions")
+
+
+def instead_of_refused_ids(error: InputError, run: Any, qrels: Any) -> InputError:
+    """Return the error of references beside predictions that have been read.
+
+    Lists of text beside scores may be labels, which may be repeated, unlike ids.
+    """
+    if _are_lists_without_ids(run) and are_lists_of_text(qrels):
+        return _text_beside_scores(list(chain.from_iterable(_lists("references", qrels))))
+    return error
+
+
+def _text_beside_scores(texts: Sequence[Any]) -> InputError:
+    problem = f"hold text such as {shown(texts[0])} beside scores"
+    hint = f"{to_label(texts)}; if they are ids, {IDS_OF_SCORES}"
+    return InputError(f"{problem}; {hint}", "references")
 
 
 def _lists_beside_ids(run: ById | Columns, qrels: Any) -> InputError:
@@ -189,11 +206,21 @@ def _lists_beside_ids(run: ById | Columns, qrels: Any) -> InputError:
     if type(first) is tuple:
         return row_of_table("references", first, names_of_side("qrels"))
     problem = f"hold lists of numbers beside documents with ids, such as {shown(run.first_id)}"
-    ids = "if they are ids of relevant documents, give sets, [set(row) for row in references]"
-    values = "if values, name their documents, [dict(zip(ids, row)) for ids, row in ...]"
+    hint = "name their documents, [dict(zip(ids, row)) for ids, row in ...]"
     if not isinstance(run.first_id, str):
-        values += ", or [dict(enumerate(row)) for row in references] if these are 0, 1, 2, ..."
-    return InputError(f"{problem}; {ids}; {values}", "references")
+        hint += ", or [dict(enumerate(row)) for row in references] if these are 0, 1, 2, ..."
+    if not _are_values_of_each(run, qrels):
+        sets = "give sets, [set(row) for row in references]"
+        hint = f"if they are ids of relevant documents, {sets}; if values, {hint}"
+    return InputError(f"{problem}; {hint}", "references")
+
+
+def _are_values_of_each(run: ById | Columns, qrels: Any) -> bool:
+    """Return whether lists are as long as those of the run, and repeat a value, unlike ids."""
+    rows = [list(map(str, row)) for row in _lists("references", qrels)]
+    documents = getattr(run, "queries", {}).values()
+    are_as_long = list(map(len, documents)) == list(map(len, rows))
+    return are_as_long and any(len(set(row)) < len(row) for row in rows)
 
 
 # Sparse matrices

@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 from ..measure.labels import Labels
 from ..measure.messages import InputError, brief, mark, marked, shown, warn
 from ..measure.scoring import InvalidRankingError
-from .beside_ids import SCORE_OF_EACH_ROW
+from .beside_ids import SCORE_OF_EACH_ROW, instead_of_refused_ids
 from .columns import as_number, read_column, read_flat_column
 from .documents import (
     WITH_DOCUMENTS,
@@ -259,6 +259,10 @@ def _read_sides(
     qrels = sides.get("references")
     for refused in errors.values():
         _add_way_beside(qrels, refused)
+    if "references" in errors:
+        run = sides.get(next(iter(given)))
+        refused = instead_of_refused_ids(errors["references"], run, given["references"])
+        errors["references"] = refused
     try:
         check(qrels, sides.get("exclude"))
     except InputError as error:
@@ -344,11 +348,14 @@ def _add_way_beside(qrels: Any, error: InputError) -> None:
     if getattr(qrels, "are_rows", False):
         error.hint = f"beside references of LETOR, {SCORE_OF_EACH_ROW}"
     elif isinstance(error, UnknownFieldError) and isinstance(qrels, (list, np.ndarray)):
-        by_place = "predictions=[predictions], references=[dict(enumerate(references))]"
         if are_lists(qrels):
             by_place = "references=[dict(enumerate(row)) for row in references]"
+        else:  # of one query, which needs no name
+            by_place = "predictions=[predictions], references=[dict(enumerate(references))]"
+            error.written.pop("query", None)
         hint = f"if a field has positions in them, give {by_place}; else sort the scores so"
-        error.add(f"the references have no ids; {hint}")
+        error.ways.insert(0, f"the references have no ids; {hint}")
+        error.add()
 
 
 def refuse_same_column(argument: str, run: Any, qrels: Any) -> None:

@@ -563,6 +563,12 @@ def _are_ids(row: Any) -> bool:
     return id_kind(type(first_in(row))) not in ("", "integers")
 
 
+def are_lists_of_text(side: Any) -> bool:
+    """Return whether a side holds lists of text, as the first one that is not empty tells."""
+    first = _as_row("", _first_filled(_rows(side)), by_position=True)
+    return isinstance(first, list) and isinstance(first_in(first), str)
+
+
 def are_hits(row: Any) -> bool:
     """Return whether a query's documents are objects."""
     return is_object(first_in(row))
@@ -641,7 +647,8 @@ class RowReader:
             return documents_of_query(row, None, self.names)
         if not isinstance(row, (list, tuple)):
             hint = "give a list of ids or hits, a set, or a mapping of documents to numbers"
-            raise InputError(f"got {shown(row)}; {hint}")
+            one = f"if {shown(query)} is a document, name its query on both sides, {{query: ...}}"
+            raise InputError(f"got {shown(row)}; {hint}; {one}")
         if len(row) == 0:
             return {}
         if are_hits(row):

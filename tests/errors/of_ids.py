@@ -184,6 +184,19 @@ SIDES: dict[str, Row] = {
         compute, "references", **BY_ID | {"references": [[1, 0]]}
     ),
     "labels beside ids": refused(compute, "references", **BY_ID | {"references": [[0, 1, 0]]}),
+    "labels beside the hits of each, one of them twice": refused(
+        compute,
+        "references",
+        predictions=[[{"corpus_id": place, "score": -place} for place in (2, 0, 1)]],
+        references=[[0, 1, 0]],
+    ),
+    "the judgments of one query beside a response": refused(
+        compute,
+        "references",
+        "query 'a'",
+        predictions={"q": {"hits": {"hits": [{"_id": "a", "_score": 1.0}]}}},
+        references={"a": 1, "b": 0},
+    ),
     "a list among numbers beside ids": refused(
         compute, "references", **BY_ID | {"references": [[1, [0]]]}
     ),

@@ -717,6 +717,12 @@ BY_ID_OF_DOCUMENTS: dict[str, Row] = {
         references=[[4], [2], [3], [2]],
         gain={0: 0, 1: 0, 4: 1},
     ),
+    "labels in lists, one of them twice, beside scores": refused(
+        compute,
+        "references",
+        predictions=[[0.9, 0.4, 0.2], [0.7]],
+        references=[["yes", "no", "no"], ["so so"]],
+    ),
     "words without gains": refused(
         compute,
         "references",
