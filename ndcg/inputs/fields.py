@@ -24,6 +24,7 @@ from ..measure.messages import (
     shown,
     within,
 )
+from .sources import in_python
 
 ROLES = ("query", "document", "score", "relevance")
 # The role of the value of a document, by side.
@@ -419,6 +420,7 @@ class Names(NamedTuple):
     # of a document that a run lists several times, its best row is kept, the first or the last of
     # equal scores; None: an error
     keep: str | None = None
+    query_ids: Any = None  # the argument, beside a side in memory
 
     def name(self, role: str) -> str | None:
         """Return the name that `fields` gives for a role; None if it gives none."""
@@ -446,6 +448,12 @@ class Names(NamedTuple):
     def has_no_value(self) -> bool:
         """Whether documents have no value: `fields` says so, or they are to be excluded."""
         return self.says_none(self.value)
+
+    @property
+    def query_of_number(self) -> Mapping[int, Any]:
+        """The ids that `query_ids` has, by the numbers of their queries, as messages name them."""
+        ids = in_python(self.query_ids)
+        return dict(enumerate(ids)) if isinstance(ids, (list, tuple)) else {}
 
     @property
     def way_without_query(self) -> str:
@@ -561,18 +569,26 @@ def names_of_side(
     labels: Labels | None = None,
     keep: str | None = None,
     has_query_ids: bool | None = None,
+    query_ids: Any = None,
 ) -> Names:
     """Return the names that the fields of one side may have.
 
     The order of scores is None if nobody said which one is best; then it is the highest.
-    `has_query_ids` is None where there can be no argument `query_ids`.
+    `has_query_ids` is None where there can be no argument `query_ids`, which names queries in
+    messages.
     """
     value = VALUE[kind]
     # The value of the other side may be a field of this one too.
     roles = ("query", "document", value)
     given = {role: sides[kind] for role, sides in check_fields(fields).items() if role in roles}
     names = partial(
-        Names, kind, value, given, has_query_ids or False, takes_query_ids=has_query_ids is not None
+        Names,
+        kind,
+        value,
+        given,
+        has_query_ids or False,
+        takes_query_ids=has_query_ids is not None,
+        query_ids=query_ids,
     )
     if kind == "qrels":
         return names(labels=labels)

@@ -234,11 +234,13 @@ class ObjectReader:
     ) -> Iterator[tuple[Any, Any]]:
         """Yield queries with their documents; a query without an id has its number from 0."""
         objects = _within_lists(objects, self.wrapper)
+        called: Mapping[Any, Any] = {}
         # Ids that are given are those of the objects around the queries, if these have a field.
         if self.roles.query is not None:
             ids = values_at(objects, self.roles.query)
         elif ids is None:
             ids = range(len(objects))
+            called = self.names.query_of_number
         paths = (self.roles.document, self.roles.value, self.ranks)
         columns = [self._column(objects, keys) for keys in paths]
         rows = zip(ids, objects, *columns, strict=True)
@@ -249,10 +251,11 @@ class ObjectReader:
                     f"leave it out, or give {mark('fields', {'query': None})} if no query has one"
                 )
                 raise InputError(f"{problem}; {hint}", f"position {position}")
+            name = called.get(query, query)
             try:
-                documents = self._documents(query, row, *cells)
+                documents = self._documents(name, row, *cells)
             except ValueError as error:
-                raise within(error, f"query {shown(query)}") from None
+                raise within(error, f"query {shown(name)}") from None
             yield query, documents
 
     def _documents(

@@ -147,7 +147,12 @@ def settled_systems(
     """
     fields = inputs.names
     orders = dict(zip(runs, score_orders, strict=True))
-    names_of = partial(names_of_side, fields=fields, has_query_ids=inputs.has_query_ids)
+    names_of = partial(
+        names_of_side,
+        fields=fields,
+        has_query_ids=inputs.has_query_ids,
+        query_ids=inputs.query_ids,
+    )
     names = {run: names_of("run", score_order=orders[run], keep=keep) for run in runs}
     names["references"] = names_of("qrels", labels=labels)
     if inputs.exclude is not None:

@@ -581,7 +581,10 @@ def read_by_query(
     rows = {query: _as_row(argument, row, by_position) for query, row in queries}
     try:
         reader = RowReader(rows.values(), names)
-        documents = {query: reader.documents(query, row) for query, row in rows.items()}
+        called = names.query_of_number if by_position else {}
+        documents = {
+            query: reader.documents(called.get(query, query), row) for query, row in rows.items()
+        }
     except ValueError as error:
         raise within(error, argument, instead_of=argument) from None
     return _by_id(argument, documents, by_position, reader)

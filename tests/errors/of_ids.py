@@ -212,6 +212,22 @@ SIDES: dict[str, Row] = {
     "ids beside columns": refused(
         compute, "predictions", predictions=[0.5, 0.1], references=QRELS, query_ids=["q", "q"]
     ),
+    "a document twice in a query of query_ids": refused(
+        compute,
+        "predictions",
+        "query 'r', position 1",
+        predictions=[["a"], ["b", "b"]],
+        references={"q": {"a": 1}, "r": {"b": 1}},
+        query_ids=("q", "r"),
+    ),
+    "a document twice in an object of query_ids": refused(
+        compute,
+        "predictions",
+        "query 'r', position 1",
+        predictions=[{"hits": [{"id": "a", "score": 1.0}] * repeats} for repeats in (1, 2)],
+        references={"q": {"a": 1}, "r": {"b": 1}},
+        query_ids=np.array(["q", "r"]),
+    ),
     "a list without queries beside a mapping": refused(
         compute, "predictions", predictions=[["a"], ["b"]], references={"q": {"a": 1}}
     ),
