@@ -3946,6 +3946,7 @@ class Names(NamedTuple):
     # of a document that a run lists several times, its best row is kept, the first or the last of
     # equal scores; None: an error
     keep: str | None = None
+    query_ids: Any = None  # the argument, beside a side in memory
 
     def name(self, role: str) -> str | None:
         """Return the name that `fields` gives for a role; None if it gives none."""
@@ -3973,6 +3974,12 @@ class Names(NamedTuple):
     def has_no_value(self) -> bool:
         """Whether documents have no value: `fields` says so, or they are to be excluded."""
         return self.says_none(self.value)
+
+    @property
+    def query_of_number(self) -> Mapping[int, Any]:
+        """The ids that `query_ids` has, by the numbers of their queries, as messages name them."""
+        ids = in_python(self.query_ids)
+        return dict(enumerate(ids)) if isinstance(ids, (list, tuple)) else {}
 
     @property
     def way_without_query(self) -> str:
@@ -4088,18 +4095,26 @@ def names_of_side(
     labels: Labels | None = None,
     keep: str | None = None,
     has_query_ids: bool | None = None,
+    query_ids: Any = None,
 ) -> Names:
     """Return the names that the fields of one side may have.
 
     The order of scores is None if nobody said which one is best; then it is the highest.
-    `has_query_ids` is None where there can be no argument `query_ids`.
+    `has_query_ids` is None where there can be no argument `query_ids`, which names queries in
+    messages.
     """
     value = VALUE[kind]
     # The value of the other side may be a field of this one too.
     roles = ("query", "document", value)
     given = {role: sides[kind] for role, sides in check_fields(fields).items() if role in roles}
     names = partial(
-        Names, kind, value, given, has_query_ids or False, takes_query_ids=has_query_ids is not None
+        Names,
+        kind,
+        value,
+        given,
+        has_query_ids or False,
+        takes_query_ids=has_query_ids is not None,
+        query_ids=query_ids,
     )
     if kind == "qrels":
         return names(labels=labels)
@@ -4165,6 +4180,8 @@ class UnknownFieldError(InputError):
         super().__init__("")
         self.problems, self.written, self.chosen = problems, dict(written), chosen
         self.examples = {path: field.example for path, field in fields.items()}
+        self.others = tuple(self.examples)  # none of them is read
+        self.is_document_in_list = fields.get(chosen.get("document"), Field(())).holder != ""
         self.fields = f"{there} {listed_fields(self.examples)}"
         self.have_lists = any(field.lists for field in fields.values())
         self.ways: list[str] = []
@@ -4182,6 +4199,12 @@ class UnknownFieldError(InputError):
         number = next(filter(DECIMAL_COMMA.fullmatch, texts), None)
         if number is not None:
             self.add(f"if {number!r} has a comma for decimals, {hint}")
+
+    def ask_for_both_lists(self) -> None:
+        """Ask for the documents of each side, which one log may have in two lists."""
+        if "document" in self.written or self.is_document_in_list:
+            self.written["document"] = ("...", "...")
+            self.add()
 
     @property
     def roles(self) -> list[str]:
@@ -4345,7 +4368,8 @@ def fields_to_write(names: Mapping[str, Any], ways: Sequence[str]) -> str:
     preview = f"{mark('preview', said='ndcg.preview(...)')} then shows what is read"
     if not names:
         return "; ".join([*ways, preview])
-    words = f"give {mark('fields', dict(names))}"
+    in_order = sorted(names.items(), key=lambda item: ROLES.index(item[0]))
+    words = f"give {mark('fields', dict(in_order))}"
     if "relevance" in names:
         call = mark("gain", {"...": "..."}, said="gain={'...': ...}")
         none = mark("fields", {"relevance": None})
@@ -4381,21 +4405,24 @@ def one_error(
 ) -> InputError:
     """Return one error for the errors of several sides, by argument.
 
-    If the sides `are_one`, such as a log, the query has one name and the documents have two. Other
-    sides may have been `read`.
+    If the sides `are_one`, such as a log, the query has one name and the documents have two, which
+    they have too if both list the same fields. Other sides may have been `read`.
     """
     relevance = fields_read(read.get("references")).get("relevance")
+    are_alike = are_one or _have_same_fields({**read, **errors})
     unknown: dict[str, UnknownFieldError] = {}
     for argument, error in errors.items():
         if isinstance(error, UnknownFieldError):
             within(error, argument, instead_of=argument)
             unknown[argument] = error
+            if are_alike:
+                error.ask_for_both_lists()
             if "score" in error.roles and plain_name(relevance) in PLAIN_SCORES:
                 problem = f"the relevance of the references is {shown(relevance)}"
                 error.add(f"{problem}; {mark('swapped', said='are both sides swapped?')}")
             error.add(*_on_other_sides(error, read), *_integers_on_other_sides(error, read))
     # Names that are lacking on both sides are asked for together, so that one answer is enough.
-    if len(unknown) == len(errors) and (len(errors) > 1 or are_one):
+    if len(unknown) == len(errors) > 1:
         return _unknown_on_sides(unknown, are_one)
     first = next(iter(errors.values()))
     # An option has one error for all files, and of a swap one side tells.
@@ -4403,6 +4430,18 @@ def one_error(
     if len(messages) == 1 or "swapped" in first.options:
         return first
     return InputError("; ".join(messages[:2]))
+
+
+def _have_same_fields(sides: Mapping[str, Any]) -> bool:
+    """Return whether the references list the same fields as another side, read or refused."""
+    fields = {argument: all_fields(side) for argument, side in sides.items()}
+    references = fields.pop("references", set())
+    return len(references) > 0 and references in fields.values()
+
+
+def all_fields(side: Any) -> set[Any]:
+    """Return all fields of a side that was read or refused, as far as they are known."""
+    return {*fields_read(side).values(), *getattr(side, "others", ())}
 
 
 def _on_other_sides(error: UnknownFieldError, read: Mapping[str, Any]) -> Iterator[str]:
@@ -4435,15 +4474,11 @@ def _unknown_on_sides(errors: Mapping[str, UnknownFieldError], are_one: bool) ->
     for argument, error in errors.items():
         written.update(error.written)
         ways += error.ways
-        if are_one and "." in str(error.chosen.get("document")):
-            # In a log, references and run may have their documents in two lists.
-            written["document"] = "..."
         places = [mark(argument), *error.places[1:]]
         words += [": ".join([*places, error.unclear]), error.fields]
     paired = {"document"} if are_one else {"query", "document"}
     written.update(dict.fromkeys(paired.intersection(written), ("...", "...")))
-    in_order = sorted(written.items(), key=lambda item: ROLES.index(item[0]))
-    write = fields_to_write(dict(in_order), list(dict.fromkeys(ways)))
+    write = fields_to_write(written, list(dict.fromkeys(ways)))
     return InputError("; ".join(dict.fromkeys([*words, write])))
 
 
@@ -5242,7 +5277,7 @@ def filled_down(lacking: int, rows: int) -> str:
 column, and leave out totals
     """
     if lacking < 2 or 2 * lacking <= rows:
-        return ", or leave out rows of totals"
+        return ", or leave out empty rows and totals"
     call = mark("pandas", said="as ffill() of its column", before=", ", after=",")
     return f"; if one stands for the rows below it, write it into each{call} and leave out totals"
 
@@ -5734,7 +5769,7 @@ class Rankings(NamedTuple):
     @property
     def missing(self) -> Mask:
         """True for a query with documents of which none has a score: the run lacks it."""
-        return ~(self._ranked() | self.empty())
+        return ~(self.ranked() | self.empty())
 
     def lacking(self) -> Mask:
         """Return which queries are missing from the predictions, or have no documents at all."""
@@ -5746,7 +5781,7 @@ class Rankings(NamedTuple):
         If they are excluded from the run only, they stay judged.
         """
         retrieved = in_both(kept, self.retrieved)
-        rankings = self._replace(retrieved=retrieved, answered=self._ranked())
+        rankings = self._replace(retrieved=retrieved, answered=self.ranked())
         if exclude_from == "run":
             return rankings
         return rankings._replace(judged=in_both(kept, self.judged))
@@ -5758,7 +5793,7 @@ class Rankings(NamedTuple):
         # Invalid scores are kept, so that they are rejected.
         kept = self.judged | ~(self.score < np.inf)
         kept = in_both(kept, self.retrieved)
-        return self._replace(retrieved=unless_all(kept), answered=self._ranked())
+        return self._replace(retrieved=unless_all(kept), answered=self.ranked())
 
     def with_scores_in(self, score_dtype: str) -> "Rankings":
         """Return the same documents with their scores in the type in which they are compared."""
@@ -5972,7 +6007,7 @@ class Rankings(NamedTuple):
         """Return which documents of a query were retrieved, and which were judged."""
         return self.sides(slice(*self.offsets[query : query + 2].tolist()))
 
-    def _ranked(self) -> Mask:
+    def ranked(self) -> Mask:
         """Return which queries have a ranking in the run, even if none of its documents is left."""
         ranked = np.asarray(self.sums(self.sides()[0]) > 0)
         return ranked if self.answered is None else ranked | self.answered
@@ -6615,6 +6650,8 @@ def _mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
 NUMBERS_IN_LISTS = "if these are scores or relevances, give {document: number} in each query"
 # Of the spans of a trace, only those of its retriever hold documents.
 EACH_QUERY_ONCE = "give each query once, and leave out objects without documents"
+# What held the documents of queries, in lists of which one log may have several.
+WITH_DOCUMENTS = "objects, one per query, with its documents"
 DocumentValues = Mapping[Any, Any]  # the values of a query's documents by their ids
 
 
@@ -7213,6 +7250,30 @@ def doubts_about_equal_sides(rankings: Rankings) -> Iterator[str]:
     if are_equal and not rankings.are_equally_relevant():
         problem = "the scores of all documents are their relevances, so that every ranking is ideal"
         yield f"{problem}; if these are labels, or the references, give the scores of a model"
+
+
+def doubts_about_one_list(rankings: Rankings, run: Any, qrels: Any) -> Iterator[str]:
+    """Yield what a warning says about one list of a log, or of two alike, that is both sides.
+
+    With relevances of their own, the documents are those of both if another list is called the
+    run's.
+    """
+    if not rankings.is_full or all_fields(run) != all_fields(qrels):
+        return
+    document = fields_read(run).get("document", "")
+    if document != fields_read(qrels).get("document"):
+        return
+    are_equal = not qrels.has_values or np.array_equal(rankings.score, rankings.relevance)
+    has_another = not run.has_values and any(map(_is_list_of_run, run.others))
+    if are_equal or has_another:
+        problem = f"these are the documents of the references too, {shown(document)}"
+        hint = f"name the list of each, {mark('fields', {'document': ('...', '...')})}"
+        yield f"{problem}; if both are in one log, {hint}"
+
+
+def _is_list_of_run(path: Any) -> bool:
+    """Return whether the last name on a path is a standard one of what was retrieved."""
+    return plain_name(str(path).rpartition(".")[2]) in plain_names(LISTS_OF_IDS["run"][0])
 
 
 def doubts_about_ids(rankings: Rankings, run: Any) -> Iterator[str]:
@@ -8392,7 +8453,10 @@ def _rankings_elsewhere(fields: Fields, documents: Sequence[str], names: Names) 
     inside = fields.within(chosen.list_path)
     held = fields.by_holder
     elsewhere = [path for path in (*held["hits"], *held["list"]) if path not in inside]
-    return [path for path in elsewhere if _may_be_documents(fields[path].example)]
+    possible = [path for path in elsewhere if _may_be_documents(fields[path].example)]
+    # A list of ids raises no question, since it may be of tags, but it may be the answer to one.
+    lists = [path for path in held["list"] if _may_be_documents(first_in(fields[path].example))]
+    return [*lists, *possible] if possible else []
 
 
 def _may_be_documents(example: Any) -> bool:
@@ -8665,9 +8729,9 @@ class ObjectReader:
         if self.are_in_lists:
             # Of several rankings, the best rank in any tells nothing.
             self.lists.once = once("qrels")
-        self.form = "objects, a query with its documents each"
+        self.form = WITH_DOCUMENTS
         if self.are_rows:
-            self.form = "objects, a document each"
+            self.form = "objects, one per document"
             if self.roles.query is None and not have_queries:
                 problem = "each row needs the id of its query; give the name of its field"
                 raise InputError(f"{mark('fields', {'query': None})}: {problem}")
@@ -8710,11 +8774,13 @@ class ObjectReader:
     ) -> Iterator[tuple[Any, Any]]:
         """Yield queries with their documents; a query without an id has its number from 0."""
         objects = _within_lists(objects, self.wrapper)
+        called: Mapping[Any, Any] = {}
         # Ids that are given are those of the objects around the queries, if these have a field.
         if self.roles.query is not None:
             ids = values_at(objects, self.roles.query)
         elif ids is None:
             ids = range(len(objects))
+            called = self.names.query_of_number
         paths = (self.roles.document, self.roles.value, self.ranks)
         columns = [self._column(objects, keys) for keys in paths]
         rows = zip(ids, objects, *columns, strict=True)
@@ -8725,10 +8791,11 @@ class ObjectReader:
                     f"leave it out, or give {mark('fields', {'query': None})} if no query has one"
                 )
                 raise InputError(f"{problem}; {hint}", f"position {position}")
+            name = called.get(query, query)
             try:
-                documents = self._documents(query, row, *cells)
+                documents = self._documents(name, row, *cells)
             except ValueError as error:
-                raise within(error, f"query {shown(query)}") from None
+                raise within(error, f"query {shown(name)}") from None
             yield query, documents
 
     def _documents(
@@ -9568,6 +9635,12 @@ def _are_ids(row: Any) -> bool:
     return id_kind(type(first_in(row))) not in ("", "integers")
 
 
+def are_lists_of_text(side: Any) -> bool:
+    """Return whether a side holds lists of text, as the first one that is not empty tells."""
+    first = _as_row("", _first_filled(_inputs_sides_rows(side)), by_position=True)
+    return isinstance(first, list) and isinstance(first_in(first), str)
+
+
 def are_hits(row: Any) -> bool:
     """Return whether a query's documents are objects."""
     return is_object(first_in(row))
@@ -9580,7 +9653,10 @@ def read_by_query(
     rows = {query: _as_row(argument, row, by_position) for query, row in queries}
     try:
         reader = RowReader(rows.values(), names)
-        documents = {query: reader.documents(query, row) for query, row in rows.items()}
+        called = names.query_of_number if by_position else {}
+        documents = {
+            query: reader.documents(called.get(query, query), row) for query, row in rows.items()
+        }
     except ValueError as error:
         raise within(error, argument, instead_of=argument) from None
     return _by_id(argument, documents, by_position, reader)
@@ -9646,7 +9722,8 @@ class RowReader:
             return documents_of_query(row, None, self.names)
         if not isinstance(row, (list, tuple)):
             hint = "give a list of ids or hits, a set, or a mapping of documents to numbers"
-            raise InputError(f"got {shown(row)}; {hint}")
+            one = f"if {shown(query)} is a document, name its query on both sides, {{query: ...}}"
+            raise InputError(f"got {shown(row)}; {hint}; {one}")
         if len(row) == 0:
             return {}
         if are_hits(row):
@@ -9707,6 +9784,9 @@ def _is_filling(document: Any) -> bool:
 # ndcg/inputs/beside_ids.py: Numbers beside ids: which documents they are of.
 
 Rows = Sequence[Any]  # a list per query
+IDS_OF_SCORES = (
+    f"give {mark('document_ids')}, the id of each score, or {{query: {{document: score}}}}"
+)
 SCORE_OF_EACH_ROW = "give a score for each row, in a flat array or in a file, one a line"
 
 
@@ -9854,12 +9934,26 @@ def _labels_of_columns(qrels: ById, rows: Rows) -> list[Any]:
 
 
 def _scores_beside_ids(qrels: ById | Columns) -> InputError:
-    ids = f"give {mark('document_ids')}, the id of each score, or {{query: {{document: score}}}}"
-    if qrels.form == "lists of ids" and isinstance(qrels.first_id, str):
-        problem = f"hold text such as {shown(qrels.first_id)} beside scores"
-        hint = f"{to_label(qrels.ids())}; if they are ids, {ids}"
-        return InputError(f"{problem}; {hint}", "references")
-    return InputError(f"hold scores, and the references ids of documents; {ids}", "predictions")
+    if qrels.form == "lists of ids":
+        return _text_beside_scores(list(qrels.ids()))
+    problem = "hold scores, and the references ids of documents"
+    return InputError(f"{problem}; {IDS_OF_SCORES}", "predictions")
+
+
+def instead_of_refused_ids(error: InputError, run: Any, qrels: Any) -> InputError:
+    """Return the error of references beside predictions that have been read.
+
+    Lists of text beside scores may be labels, which may be repeated, unlike ids.
+    """
+    if _are_lists_without_ids(run) and are_lists_of_text(qrels):
+        return _text_beside_scores(list(chain.from_iterable(_inputs_beside_ids_lists("references", qrels))))
+    return error
+
+
+def _text_beside_scores(texts: Sequence[Any]) -> InputError:
+    problem = f"hold text such as {shown(texts[0])} beside scores"
+    hint = f"{to_label(texts)}; if they are ids, {IDS_OF_SCORES}"
+    return InputError(f"{problem}; {hint}", "references")
 
 
 def _lists_beside_ids(run: ById | Columns, qrels: Any) -> InputError:
@@ -9867,11 +9961,21 @@ def _lists_beside_ids(run: ById | Columns, qrels: Any) -> InputError:
     if type(first) is tuple:
         return row_of_table("references", first, names_of_side("qrels"))
     problem = f"hold lists of numbers beside documents with ids, such as {shown(run.first_id)}"
-    ids = "if they are ids of relevant documents, give sets, [set(row) for row in references]"
-    values = "if values, name their documents, [dict(zip(ids, row)) for ids, row in ...]"
+    hint = "name their documents, [dict(zip(ids, row)) for ids, row in ...]"
     if not isinstance(run.first_id, str):
-        values += ", or [dict(enumerate(row)) for row in references] if these are 0, 1, 2, ..."
-    return InputError(f"{problem}; {ids}; {values}", "references")
+        hint += ", or [dict(enumerate(row)) for row in references] if these are 0, 1, 2, ..."
+    if not _are_values_of_each(run, qrels):
+        sets = "give sets, [set(row) for row in references]"
+        hint = f"if they are ids of relevant documents, {sets}; if values, {hint}"
+    return InputError(f"{problem}; {hint}", "references")
+
+
+def _are_values_of_each(run: ById | Columns, qrels: Any) -> bool:
+    """Return whether lists are as long as those of the run, and repeat a value, unlike ids."""
+    rows = [list(map(str, row)) for row in _inputs_beside_ids_lists("references", qrels)]
+    documents = getattr(run, "queries", {}).values()
+    are_as_long = list(map(len, documents)) == list(map(len, rows))
+    return are_as_long and any(len(set(row)) < len(row) for row in rows)
 
 
 # Sparse matrices
@@ -10903,7 +11007,12 @@ def settled_systems(
     """
     fields = inputs.names
     orders = dict(zip(runs, score_orders, strict=True))
-    names_of = partial(names_of_side, fields=fields, has_query_ids=inputs.has_query_ids)
+    names_of = partial(
+        names_of_side,
+        fields=fields,
+        has_query_ids=inputs.has_query_ids,
+        query_ids=inputs.query_ids,
+    )
     names = {run: names_of("run", score_order=orders[run], keep=keep) for run in runs}
     names["references"] = names_of("qrels", labels=labels)
     if inputs.exclude is not None:
@@ -11015,6 +11124,10 @@ def _read_sides(
     qrels = sides.get("references")
     for refused in errors.values():
         _add_way_beside(qrels, refused)
+    if "references" in errors:
+        run = sides.get(next(iter(given)))
+        refused = instead_of_refused_ids(errors["references"], run, given["references"])
+        errors["references"] = refused
     try:
         check(qrels, sides.get("exclude"))
     except InputError as error:
@@ -11100,53 +11213,40 @@ def _add_way_beside(qrels: Any, error: InputError) -> None:
     if getattr(qrels, "are_rows", False):
         error.hint = f"beside references of LETOR, {SCORE_OF_EACH_ROW}"
     elif isinstance(error, UnknownFieldError) and isinstance(qrels, (list, np.ndarray)):
-        by_place = "predictions=[predictions], references=[dict(enumerate(references))]"
         if are_lists(qrels):
             by_place = "references=[dict(enumerate(row)) for row in references]"
+        else:  # of one query, which needs no name
+            by_place = "predictions=[predictions], references=[dict(enumerate(references))]"
+            error.written.pop("query", None)
         hint = f"if a field has positions in them, give {by_place}; else sort the scores so"
-        error.add(f"the references have no ids; {hint}")
+        error.ways.insert(0, f"the references have no ids; {hint}")
+        error.add()
 
 
 def refuse_same_column(argument: str, run: Any, qrels: Any) -> None:
-    """Raise an error for one table on both sides with one column of values, which scores 1.0.
+    """Raise an error for one table or log on both sides with one field of values: it scores 1.0.
 
     A row of the table must have a score or a relevance.
     """
     if _field_of(run, "document") is None:
         return
-    score = _field_of(run, "score")
-    if score is not None and score == _field_of(qrels, "relevance"):
+    score = fields_read(run).get("score", "")  # without scores no field is one of both sides
+    if score == _field_of(qrels, "relevance"):
         both = f"{mark(argument)} and {mark('references')}"
         problem = f"are the same column of the same table, {shown(score)}"
+        hint = fields_to_write({"score": "...", "relevance": "..."}, [])
+        if run.form.endswith(WITH_DOCUMENTS):
+            problem = f"are the same field of the same objects, {shown(score)}"
+            graded = "if another field has the relevances of these documents"
+            ways = [f"{graded}, give {mark('fields', {'relevance': '...'})}"]
+            hint = fields_to_write({"document": ("...", "...")}, ways)
         if run.others:
             problem += f"; the others are {brief(map(shown, run.others), ', ')}"
-        names = {"score": "...", "relevance": "..."}
-        raise InputError(f"{both} {problem}; {fields_to_write(names, [])}")
-    _warn_of_same_list(argument, run, qrels)
+        raise InputError(f"{both} {problem}; {hint}")
     empty = np.intersect1d(run.lacking, qrels.lacking)
     if len(empty):
         problem = f"{run.place_of(int(empty[0]))} has neither a score nor a relevance"
         raise InputError(f"{problem}; give one of them, or leave the row out", argument)
-
-
-def _warn_of_same_list(argument: str, run: Any, qrels: Any) -> None:
-    """Warn of one list of documents on both sides without relevances, which scores 1.0.
-
-    With relevances there is a warning if another list of the log is called the run's.
-    """
-    document = _field_of(run, "document")
-    if document != _field_of(qrels, "document"):
-        return
-    has_another_list = _field_of(run, "score") is None and any(map(_is_list_of_run, run.others))
-    if _field_of(qrels, "relevance") is None or has_another_list:
-        problem = f"these are the documents of the references too, {shown(document)}"
-        hint = f"name the list of each, {mark('fields', {'document': ('...', '...')})}"
-        warn(f"{mark(argument)}: {problem}; if both are in one log, {hint}")
-
-
-def _is_list_of_run(path: Any) -> bool:
-    """Return whether the last name on a path is a standard one of what was retrieved."""
-    return plain_name(str(path).rpartition(".")[2]) in plain_names(LISTS_OF_IDS["run"][0])
 
 
 def _field_of(side: Any, role: str) -> Any:
@@ -11217,6 +11317,8 @@ def align(
         doubts += doubts_about_ids(rankings, run)
     if not has_ids(run):
         doubts += doubts_about_equal_sides(rankings)
+    else:
+        doubts += doubts_about_one_list(rankings, run, inputs.references)
     has_ranks = getattr(run, "has_ranks", False)
     if doubts or has_ranks:
         rankings = rankings._replace(doubts=tuple(doubts), has_ranks=has_ranks)
@@ -13432,6 +13534,8 @@ def _problem(rows: Sequence[bytes], layout: Layout, labels: Labels | None) -> st
     cells = layout.cells(text)
     if len(cells) != len(layout.names):
         return _other_columns(text, len(cells), layout)
+    if not any(cell.strip(" \t") for cell in cells):
+        return "all cells are empty; leave such rows out"
     for name, at in zip(("query", "document"), layout.at, strict=False):
         if not cells[at].strip(" \t"):
             ids = list(chain.from_iterable(cells_in(rows, layout.cells, [at])))
@@ -14261,10 +14365,9 @@ def doubts_about(part: Rankings, options: Options) -> Iterator[str]:
     sentences += [doubt_about_order(part, options.given_order), _doubt_about_totals(part)]
     if options.ignore_index is not None:
         sentences.append(_doubt_about_padding(part, options.ignore_index))
-    if part.is_full:
-        sentences.append(_doubt_about_equal_relevances(part))
-        if len(part.score) >= MANY_DOCUMENTS:
-            sentences += _doubts_about_full_lists(part, options)
+    sentences.append(_doubt_about_equal_relevances(part))
+    if part.is_full and len(part.score) >= MANY_DOCUMENTS:
+        sentences += _doubts_about_full_lists(part, options)
     # Rankings with ids are read in one part.
     sentences.append(part.unmatched or _doubt_about_missing(part, options))
     yield from filter(None, sentences)
@@ -14392,20 +14495,24 @@ def _are_at_edges(rankings: Rankings, mask: Mask) -> bool:
 
 
 def _doubt_about_equal_relevances(rankings: Rankings) -> str:
-    """Return what a warning says about relevances with which any order of documents is ideal."""
+    """Return what a warning says about relevances with which any order of documents is ideal.
+
+    Relevant documents 0, 1, 2, ... may be grades that were read as ids, also beside a shorter run.
+    """
     relevance = rankings.relevance
     # The first two documents tell nearly always.
     if not 1 < rankings.queries < len(relevance) or not relevance[0] == relevance[1] != 0:
         return ""
-    if len(relevance) < MANY_DOCUMENTS and not _count_from_zero(rankings):
-        return ""
     if not rankings.are_equally_relevant():
         return ""
+    if _count_from_zero(rankings):
+        problem = "the documents of each query are 0, 1, 2, ..., and all are equally relevant"
+        hint = "give dict(enumerate(grades)) in place of each list, also in a file"
+        return f"{problem}; if the references are grades and not ids, {hint}"
+    if len(relevance) < MANY_DOCUMENTS or not rankings.is_full:
+        return ""
     problem = "all documents of each query are equally relevant, so that any order is ideal"
-    if not _count_from_zero(rankings):
-        return f"{problem}; give the documents that are not relevant too, with their scores"
-    grades = "{query: dict(enumerate(grades))}"
-    return f"{problem}; if the references are grades and not ids, give {grades}"
+    return f"{problem}; give the documents that are not relevant too, with their scores"
 
 
 def _count_from_zero(rankings: Rankings) -> bool:
@@ -21139,7 +21246,7 @@ def exclusion_notes(columns: PerQuery, options: Options) -> Iterator[str]:
 
 
 def chance_notes(scores: Scores, columns: PerQuery) -> Iterator[str]:
-    """Yield a sentence on every score that may be no better than a random order, or is worse."""
+    """Yield a sentence on every score that is not clearly better than a random order, or worse."""
     for name, score in scores.items():
         by_order = differences(columns[name], columns[f"random order {name}"])
         if not score.tied and not (np.abs(by_order) > 0).any():
@@ -21147,7 +21254,7 @@ def chance_notes(scores: Scores, columns: PerQuery) -> Iterator[str]:
         chance = number_text(score.random_order)
         expected = f"the mean of all orders of the same documents is {chance}"
         if score.low <= score.random_order <= score.high:
-            yield f"{name} may be no better than a random order: {expected}."
+            yield f"{name} is not clearly better than a random order: {expected}."
         elif score.random_order > score.high:
             yield f"{name} is worse than a random order: {expected}. Do higher scores rank first?"
 
@@ -25219,7 +25326,7 @@ def documents(
                 names = part.names()
             for index, query in enumerate(names):
                 if wanted is None or query in wanted:
-                    tables[query] = _scores_documents_documents_of(part, index, query, parsed)
+                    tables[query] = _documents_of(part, index, query, parsed)
     in_order = list(wanted or tables)
     unknown = [query for query in in_order if query not in tables]
     if unknown:
@@ -25252,7 +25359,7 @@ class OneQuery(NamedTuple):
         return cls(ids, relevance, score, judged, retrieved)
 
 
-def _scores_documents_documents_of(part: Rankings, index: int, query: Any, options: Options) -> pa.Table:
+def _documents_of(part: Rankings, index: int, query: Any, options: Options) -> pa.Table:
     ids, relevance, score, judged, retrieved = OneQuery.of(part, index)
     # The gain of a document is the CG of a query with this document alone.
     count = len(score)
@@ -25305,6 +25412,10 @@ def _scores_documents_ranked(score: Array, gain: Floats, retrieved: NDArray[np.i
 # ndcg/scores/preview.py: Show what is read of rankings: the form of every side, its fields, and a query.
 
 FIRST_DOCUMENTS = 20  # of a query
+FIRST_MISSED = 5  # of the judged ones that were not retrieved, if there are so many
+IN_TITLE = ShortRepr()  # shows a query in a column's title
+IN_TITLE.maxstring = IN_TITLE.maxother = 42
+ROLES_OF_VALUES = {"predictions": "score", "references": "relevance"}
 LACKING = {"rank": "not retrieved", "relevance": "not judged"}  # in place of a value
 
 
@@ -25349,7 +25460,13 @@ class Preview(Readable):
         excluded_judged: how many documents in `exclude` are judged; None without `exclude`.
         query: the id of the first query that the run has, or its number.
         documents: the first documents of this query, with their `rank`, `document`, `score` and
-            `relevance`; None for what a document does not have.
+            `relevance`; None for what a document does not have. First is what was retrieved, then
+            what is judged and was not, the most relevant first.
+        more_retrieved: how many more documents of this query were retrieved.
+        more_judged: how many more are judged and were not retrieved.
+        none_relevant: how many queries have no relevant document.
+        effect: what these do to a mean of nDCG, such as "counted as 0 in nDCG"; empty if that
+            depends on the gains or on what was retrieved.
     """
 
     predictions: SidePreview
@@ -25364,6 +25481,10 @@ class Preview(Readable):
     excluded_judged: int | None
     query: Any
     documents: Sequence[Mapping[str, Any]]
+    more_retrieved: int
+    more_judged: int
+    none_relevant: int
+    effect: str
     signature = ""
 
     def _sides(self) -> dict[str, SidePreview]:
@@ -25377,35 +25498,54 @@ class Preview(Readable):
             counts = [f"{side.queries:,}", f"{side.documents:,}"]
             sides.append([name, side.form, *map(_cell, fields), *counts])
         names = ["rank", "document", "score", "relevance"]
-        documents = [names]
+        documents = [[f"rank for query {IN_TITLE.repr(self.query)}", *names[1:]]]
         for row in self.documents:
             documents.append([_cell(row[name], LACKING.get(name, "–")) for name in names])
         return [sides, documents]
 
     def _remarks(self) -> list[str]:
-        remarks = [
-            f"{self.judged:,} of {self.retrieved:,} retrieved documents are judged.",
-            f"The documents are those of query {shown(self.query)}.",
-        ]
+        remarks = []
+        if self.more_retrieved + self.more_judged:
+            retrieved, judged = f"{self.more_retrieved:,}", f"{self.more_judged:,}"
+            counts = f"{retrieved} retrieved, {judged} judged but not retrieved"
+            remarks.append(f"Documents of query {shown(self.query)} not shown: {counts}.")
+        remarks += self._remarks_on_queries()
+        if self.excluded_retrieved is not None:
+            counts = f"{self.excluded_retrieved:,} retrieved, {self.excluded_judged:,} judged"
+            remarks.append(f"Documents to exclude: {counts}.")
         if self.relevances:
             lowest, highest = self.relevances
-            remarks.insert(1, f"The relevances go from {lowest:g} to {highest:g}.")
-        if self.excluded_retrieved is not None:
-            counts = f"{self.excluded_retrieved:,} retrieved and {self.excluded_judged:,} judged"
-            remarks.insert(1, f"{counts} documents are excluded.")
-        if self.not_judged:
-            counts = f"{self.not_judged:,} of {self.predictions.queries:,} queries of the run"
-            remarks.insert(0, f"Not judged: {counts}.")
-        if self.missing:
-            counts = f"{self.missing:,} of {self.queries:,} queries of the references"
-            remarks.insert(0, f"Missing from the run: {counts}.")
+            if lowest == highest:
+                remarks.append(f"All relevances are {lowest:g}.")
+            else:
+                remarks.append(f"The relevances go from {lowest:g} to {highest:g}.")
         for name, side in self._sides().items():
             if side.lacking:
-                remarks.append(f"Left out of the {name}, without a value: {side.lacking:,} rows.")
+                value = ROLES_OF_VALUES[name]
+                one = f"1 row of the {name} has no {value} and is left out."
+                several = f"{side.lacking:,} rows of the {name} have no {value} and are left out."
+                remarks.append(_by_number(side.lacking, one, several))
             if side.not_read:
                 fields = brief(map(shown, side.not_read), ", ")
-                remarks.append(f"Not read of the {name}: {fields}.")
+                remarks.append(f"Fields of the {name} that are not read: {fields}.")
         return remarks
+
+    def _remarks_on_queries(self) -> Iterator[str]:
+        """Yield what is the case for some of all queries, not only for the one that is shown."""
+        judged = f"{self.queries:,} judged queries"
+        ranked = f"{self.predictions.queries:,} queries of the run"
+        none = ", ".join(filter(None, ["no relevant document", self.effect]))
+        shares = [
+            (self.missing, judged, "is missing from the run", "are missing from the run"),
+            (self.not_judged, ranked, "is not judged", "are not judged"),
+            (self.none_relevant, judged, f"has {none}", f"have {none}"),
+        ]
+        for count, among, one, several in shares:
+            if count:
+                yield f"{count:,} of {among} {_by_number(count, one, several)}."
+        queries = _by_number(self.queries, "judged query", judged)
+        documents = f"{self.judged:,} of {self.retrieved:,} retrieved documents"
+        yield f"For the {queries}, {documents} {_by_number(self.judged, 'is', 'are')} judged."
 
     def __repr__(self) -> str:
         return str(self)
@@ -25430,6 +25570,22 @@ def _value_of(argument: str, side: SidePreview) -> str:
     if argument == "predictions":
         return "by order"
     return "each relevant"
+
+
+def _by_number(count: int, one: str, several: str) -> str:
+    """Return the words for one or for several."""
+    return one if count == 1 else several
+
+
+def _effect_without_relevant(options: Options) -> str:
+    """Return what queries without a relevant document do to a mean of nDCG, if options tell."""
+    value = options.zero_division
+    # Gains of other kinds may be above 0 for a relevance of 0.
+    if isinstance(value, str) or not isinstance(options.gain, (str, Labels)):
+        return ""
+    if math.isnan(value):
+        return "not counted in nDCG"
+    return f"counted as {value:g} in nDCG"
 
 
 def _cell(value: Any, lacking: str = "–") -> str:
@@ -25486,16 +25642,21 @@ def preview(
             "a Spark DataFrame is not previewed; give its first rows, frame.limit(100).toArrow()"
         )
     inputs = Inputs(predictions, references, query_ids, document_ids, exclude, fields=fields)
-    ids = _names_of_ids(inputs)
+    columns = {name: _names_of_columns(inputs, name, data) for name in ROLES_OF_VALUES}
     inputs = from_files(from_frame(data, inputs), **parsed.sides).settled(**parsed.sides)
-    queries = missing = retrieved = judged = documents = 0
+    queries = missing = ranked = retrieved = judged = documents = none_relevant = 0
     excluded: Sequence[int | None] = (None, None)
     relevances: tuple[float, ...] = ()
-    first_query: tuple[Any, list[dict[str, Any]]] | None = None
+    first_query: tuple[Any, dict[str, Any]] | None = None
     for part in parts(inputs, **parsed.reading):
         counts = part.counts()
         queries += part.queries
         missing += int(part.missing.sum())
+        ranked += int(part.ranked().sum())
+        has_none = counts["relevant"] == 0
+        if parsed.missing == "skip":
+            has_none &= ~part.lacking()
+        none_relevant += int(has_none.sum())
         retrieved += int(counts["retrieved"].sum())
         judged += int(counts["retrieved and judged"].sum())
         has_score, is_judged = part.sides()
@@ -25507,43 +25668,47 @@ def preview(
         if part.excluded is not None:  # documents with ids, which are read in one part
             excluded = part.excluded.sum(axis=0).tolist()
         if first_query is None and part.queries:
-            index = int(part.missing.argmin())  # of the first that the run has
-            listed = _scores_preview_documents_of(part, index, inputs.predictions, parsed)
-            first_query = part.names()[index], listed
+            index = int(part.ranked().argmax())  # of the first that the run has
+            first_query = part.names()[index], _ranking_of(part, index, inputs.predictions, parsed)
             for doubt in doubts_about(part, parsed):
                 warn_of_predictions(doubt)
     if first_query is None:
         raise ValueError("predictions and references hold no queries; there is nothing to show")
-    query, first_documents = first_query
-    run = _side(inputs.predictions, ids, queries, documents)
+    query, ranking = first_query
+    run = _side(inputs.predictions, columns["predictions"], queries, documents)
     return Preview(
         predictions=run,
-        references=_side(inputs.references, ids, queries, documents),
+        references=_side(inputs.references, columns["references"], queries, documents),
         queries=queries,
         missing=missing,
-        not_judged=run.queries - (queries - missing) if has_ids(inputs.predictions) else 0,
+        not_judged=run.queries - ranked if has_ids(inputs.predictions) else 0,
         retrieved=retrieved,
         judged=judged,
         relevances=relevances,
         excluded_retrieved=excluded[0],
         excluded_judged=excluded[1],
         query=query,
-        documents=first_documents,
+        **ranking,
+        none_relevant=none_relevant,
+        effect=_effect_without_relevant(parsed),
     )
 
 
-def _names_of_ids(inputs: Inputs) -> dict[str, str]:
-    """Return the arguments that have the ids of rows or lists, or the columns that they name."""
+def _names_of_columns(inputs: Inputs, argument: str, data: Any) -> dict[str, str]:
+    """Return the arguments with the ids and the values of a side, or the columns they name."""
     names = {}
     for role, ids in (("query", inputs.query_ids), ("document", inputs.document_ids)):
         if isinstance(ids, str):
             names[role] = ids
         elif ids is not None:
             names[role] = f"{role}_ids"
+    values = getattr(inputs, argument)
+    if data is not None and isinstance(values, str):
+        names[ROLES_OF_VALUES[argument]] = values
     return names
 
 
-def _side(side: Any, ids: Mapping[str, str], queries: int, documents: int) -> SidePreview:
+def _side(side: Any, columns: Mapping[str, str], queries: int, documents: int) -> SidePreview:
     """Return what was read of a side; numbers by position have as many queries as both sides."""
     lacking = 0
     if isinstance(side, Columns):
@@ -25552,20 +25717,26 @@ def _side(side: Any, ids: Mapping[str, str], queries: int, documents: int) -> Si
     elif isinstance(side, ById):
         counts = (len(side.queries), sum(map(len, side.queries.values())))
     else:
-        return SidePreview("numbers by position", ids, queries, documents)
+        is_in_data = ROLES_OF_VALUES.values() & columns.keys()
+        form = "a column of data" if is_in_data else "numbers by position"
+        return SidePreview(form, columns, queries, documents)
     return SidePreview(side.form, side.fields, *counts, side.has_values, side.others, lacking)
 
 
-def _scores_preview_documents_of(part: Rankings, query: int, run: Any, options: Options) -> list[dict[str, Any]]:
+def _ranking_of(part: Rankings, query: int, run: Any, options: Options) -> dict[str, Any]:
+    """Return the first documents of a query, and how many more there are."""
     ids, relevance, score, judged, retrieved = OneQuery.of(part, query)
     ranked = np.flatnonzero(retrieved)
     ranked = ranked[np.argsort(-score[ranked].astype(float), kind="stable")]
-    others = np.flatnonzero(~retrieved & judged)
+    missed = np.flatnonzero(~retrieved & judged)
+    missed = missed[np.argsort(-relevance[missed].astype(float), kind="stable")]
+    first_ranked = ranked[: FIRST_DOCUMENTS - min(len(missed), FIRST_MISSED)]
+    first_missed = missed[: FIRST_DOCUMENTS - len(first_ranked)]
     # Ascending scores are read negated.
     sign = -1 if options.score_order == "ascending" else 1
     has_scores = getattr(run, "has_values", True)
     rows: list[dict[str, Any]] = []
-    for position in [*ranked, *others][:FIRST_DOCUMENTS]:
+    for position in [*first_ranked, *first_missed]:
         row: dict[str, Any] = dict.fromkeys(("rank", "document", "score", "relevance"))
         row["document"] = ids[position]
         if retrieved[position]:
@@ -25575,7 +25746,11 @@ def _scores_preview_documents_of(part: Rankings, query: int, run: Any, options: 
         if judged[position]:
             row["relevance"] = float(relevance[position])
         rows.append(row)
-    return rows
+    return {
+        "documents": rows,
+        "more_retrieved": len(ranked) - len(first_ranked),
+        "more_judged": len(missed) - len(first_missed),
+    }
 
 
 # ndcg/statistics/contest.py: Compute the scores and pairs of several systems, for all queries and for slices.
