@@ -218,7 +218,8 @@ def roles_of_hits(fields: Fields, names: Names, rows: Sequence[Any]) -> Roles:
     """Return where the hits in the rows of queries have the documents and their values."""
     outside_lists = fields.leaves.outside_lists
     documents = names.candidates("document", outside_lists, DOCUMENT_OF_HITS)
-    candidates: Candidates = {"document": documents}
+    also = _other_documents(rows, outside_lists, documents, names)
+    candidates: Candidates = {"document": [*documents, *also]}
     others = len(fields.leaves) - 1  # beside one id
     candidates |= _values_beside(outside_lists, others, names)
     try:
@@ -294,7 +295,7 @@ def roles_of_objects(
         queries = names.candidates("query", held[""], standard)
         if queries or not names.has_query_ids:
             candidates["query"] = queries
-    candidates["document"] = [*documents, *_rankings_elsewhere(fields, documents, names)]
+    candidates["document"] = [*documents, *_other_documents(objects, fields, documents, names)]
     candidates |= _values(objects, fields, candidates, names)
     try:
         roles = Roles.chosen(fields, candidates, names, "the objects have")
@@ -391,15 +392,38 @@ def _document_or_list(kind: str) -> Groups:
     return tuple((*names, *names_of_lists) for names, names_of_lists in groups)
 
 
-def _rankings_elsewhere(fields: Fields, documents: Sequence[str], names: Names) -> list[str]:
+def _other_documents(
+    objects: Sequence[Any], fields: Fields, documents: Sequence[str], names: Names
+) -> list[str]:
+    """Return the fields that could be the document as well as the only one of a standard name."""
+    if len(documents) != 1 or names.candidates("document", fields, ()):
+        return []
+    own = _id_of_hits(objects, fields, documents[0], names)
+    return [*own, *_rankings_elsewhere(fields, fields[documents[0]], names)]
+
+
+def _id_of_hits(objects: Sequence[Any], fields: Fields, path: str, names: Names) -> list[str]:
+    """Return the `_id` of hits that hold the document deeper down, as `_source.doc_id`.
+
+    A search engine finds chunks and variants by their `_id`, and may have stored the id of the
+    whole document in each. Nothing tells which one is judged, unless they are the same.
+    """
+    document = fields[path]
+    *outer, name = document.keys[len(document.list_path) :]
+    own = path.removesuffix(".".join([*outer, name])) + "_id"
+    if names.kind != "run" or not outer or own not in fields.leaves:
+        return []
+    ids, stored = [str(values_at(objects, fields[one].keys)) for one in (own, path)]
+    # A number is text in `_id`.
+    return [own] if ids.replace("'", "") != stored.replace("'", "") else []
+
+
+def _rankings_elsewhere(fields: Fields, chosen: Field, names: Names) -> list[str]:
     """Return ids in other lists than that of the document, which could be those of this side.
 
     There are such only if the chosen list has values of the other side: a log may hold the run
     under other names, and the references under standard ones.
     """
-    if len(documents) != 1 or names.name("document") is not None:
-        return []
-    chosen = fields[documents[0]]
     values_of_other_side = PLAIN_RELEVANCES if names.kind == "run" else PLAIN_SCORES
     values = fields_called(values_of_other_side, fields.leaves)
     if chosen.list_path not in [fields[path].list_path for path in values]:
@@ -426,7 +450,8 @@ def _values(
     """Return the fields that could hold the values of documents; nothing if there need be none."""
     documents = candidates["document"]
     role = names.value
-    if len(documents) != 1:  # one error names all that is not clear
+    places = {fields[path].list_path for path in documents}
+    if len(places) != 1:  # one error names all that is not clear
         return _values_beside(fields.leaves, 1, names)
     document = fields[documents[0]]
     if isinstance(document.example, Mapping) or are_pairs(document.example):
@@ -434,7 +459,7 @@ def _values(
     if role in names.given:
         return {role: names.candidates(role, fields, ())}
     within = fields.leaves.within(document.list_path)
-    others = within.keys() - {*documents, *candidates.get("query", ())}
+    others = within.keys() - {documents[0], *candidates.get("query", ())}
     # Hits that have ids alone may have their values in a list beside them.
     if document.holder == "list" or (len(document.lists) == 1 and not others):
         return _lists_beside(objects, fields, document, names)

@@ -264,6 +264,9 @@ OF_OBJECTS: dict[str, Row] = {
             }
         ]
     ),
+    "hits that hold other ids than their own": run(
+        {"q": {"hits": [{"_id": "a:1", "_score": 2, "_source": {"doc_id": "a", "title": "A"}}]}}
+    ),
     "a document in each of several columns": run(
         pd.DataFrame({"query": ["q"], "doc1": ["a"], "doc2": ["b"]})
     ),

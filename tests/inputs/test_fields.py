@@ -259,6 +259,31 @@ def test_a_full_name_of_the_document_comes_before_a_bare_one(tmp_path: Path, sou
         score(run, {"q": {"b": 1}})
 
 
+def stored(*pairs: tuple[str, Any]) -> Records:
+    """Return hits of a search engine with their own ids, and other ids in what they store."""
+    return [
+        {"_id": own, "_score": -rank, "_source": {"doc_id": document}}
+        for rank, (own, document) in enumerate(pairs)
+    ]
+
+
+# The fields of a named tuple cannot start with an underscore.
+@pytest.mark.parametrize("source", sorted(HITS.keys() - {"named tuples"}))
+def test_another_id_in_the_source_of_a_hit_is_asked_about(tmp_path: Path, source: str) -> None:
+    asked = (HITS[source](stored(("a", "a"), ("b", "d")), tmp_path), {"q": {"b": 1}})
+    assert_asked("predictions", "document", "_id _source.doc_id", *asked)
+    assert score(*asked, fields={"document": "_id"}) == pytest.approx(SECOND)
+    assert score(asked[0], {"q": {"d": 1}}, fields={"document": "doc_id"}) == pytest.approx(SECOND)
+
+
+def test_the_same_id_in_the_source_of_a_hit_is_not_asked_about() -> None:
+    hits = stored(("7", 7), ("8", 8))
+    assert score({"q": hits}, {"q": {8: 1}}) == pytest.approx(SECOND)
+    assert score({"q": {"hits": hits}}, {"q": {8: 1}}) == pytest.approx(SECOND)
+    judged = [{"_id": "x", "_source": {"doc_id": "b", "relevance": 1}}]  # of an index of judgments
+    assert score({"q": ["a", "b"]}, {"q": judged}) == pytest.approx(SECOND)
+
+
 # Tables
 
 
