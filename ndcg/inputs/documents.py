@@ -1,6 +1,6 @@
 """The documents of queries by their ids, and the rules for the documents of one query."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from itertools import chain, islice
 from numbers import Real
@@ -43,6 +43,8 @@ class ById:
     has_values: bool = True  # whether documents have values; else their order makes them
     others: Sequence[str] = ()  # the fields that are not read
     has_ranks: bool = False  # whether scores were held against the order of documents
+    # returns the fields that could be the document as well, as the id of a chunk of it
+    other_ids: Callable[[], Sequence[str]] = tuple
 
     @property
     def positions(self) -> int | None:

@@ -33,6 +33,7 @@ from .columns import (
 from .documents import ById
 from .doubts import TWO_IDS, in_another_spelling
 from .exclusion import are_excluded, by_position, doubts_about_exclusion, without
+from .fields import or_another
 from .hashes import Columns, best_rows, hashes_of, repeated_row, same_rows
 from .ids import (
     THREADED,
@@ -278,7 +279,7 @@ def join_by_id(
         return _join_mappings(run, qrels, by_docid, score_dtype, ignore_index, labels)
     rows = _as_columns("predictions", run, ignore_index)
     judged = _as_columns("references", qrels, ignore_index, labels)
-    _refuse_other_kinds(rows, judged)
+    _refuse_other_kinds(rows, judged, run)
     excluded = None
     doubts: tuple[str, ...] = ()
     if exclude is not None:
@@ -322,7 +323,7 @@ def _join_mappings(
         lengths.append(len(ranked) + len(missing))
     # Types are few, so they are looked at before any id is.
     if len(set(map(id_kind, id_types))) > 1:
-        _refuse_another_kind_in_a_query(predictions, references)
+        _refuse_another_kind_in_a_query(run, references)
     id_types.update(map(type, predictions), map(type, references))
     if not all(map(id_kind, id_types)):
         check_ids("predictions", predictions)
@@ -409,18 +410,16 @@ def _refuse_no_common_query(run: ById, qrels: ById) -> None:
         if _are_of_other_kinds(run_ids, qrels_ids):
             unlike.append((noun, *run_ids, *qrels_ids))
     if unlike:
-        raise another_kind(*unlike)
+        raise another_kind(run, *unlike)
     raise nothing_shared(run, qrels)
 
 
-def _refuse_another_kind_in_a_query(
-    predictions: Mapping[Any, Any], references: Mapping[Any, Any]
-) -> None:
+def _refuse_another_kind_in_a_query(run: ById, references: Mapping[Any, Any]) -> None:
     """Raise an error for a query whose documents are of two kinds, in the run and judged."""
     for query, judged in references.items():
-        ranked = predictions.get(query, {})
+        ranked = run.queries.get(query, {})
         if _are_of_other_kinds(ranked, judged):
-            error = another_kind(("document", next(iter(ranked)), next(iter(judged))))
+            error = another_kind(run, ("document", next(iter(ranked)), next(iter(judged))))
             raise within(error, "predictions", f"query {shown(query)}", instead_of="predictions")
 
 
@@ -563,11 +562,11 @@ def _with_queries_of(run: Columns, qrels: Columns) -> tuple[Columns, NDArray[np.
     return run, known
 
 
-def _refuse_other_kinds(run: Columns, qrels: Columns) -> None:
-    """Raise an error for ids of two kinds, such as text and integers."""
+def _refuse_other_kinds(rows: Columns, qrels: Columns, run: ById | Columns) -> None:
+    """Raise an error for ids of two kinds, such as text and integers, in the rows of a run."""
     ids = {
-        "query": (run.query_ids, qrels.query_ids),
-        "document": (run.document, qrels.document),
+        "query": (rows.query_ids, qrels.query_ids),
+        "document": (rows.document, qrels.document),
     }
     unlike = []
     for noun, (run_ids, qrels_ids) in ids.items():
@@ -575,13 +574,14 @@ def _refuse_other_kinds(run: Columns, qrels: Columns) -> None:
         if are_unlike and min(len(run_ids), len(qrels_ids)) > 0:
             unlike.append((noun, run_ids[0].as_py(), qrels_ids[0].as_py()))
     if unlike:
-        raise another_kind(*unlike)
+        raise another_kind(run, *unlike)
 
 
-def another_kind(*unlike: tuple[str, Any, Any]) -> InputError:
+def another_kind(run: Any, *unlike: tuple[str, Any, Any]) -> InputError:
     """Return the error for ids that are text on one side and, say, integers on the other.
 
     Args:
+        run: the run, of which another field may have the ids of documents.
         *unlike: what has the ids, and an id of the run and of the references.
     """
     (noun, run_id, qrels_id), *others = unlike
@@ -599,6 +599,8 @@ def another_kind(*unlike: tuple[str, Any, Any]) -> InputError:
         hint = f"{text!r} has zeros that integers lose; read the ids of both as text (dtype=str)"
     elif isinstance(run_id, int) and not text.isdigit():
         hint = f"if {run_id} is an index, as of a reranker, give the id there, ids[{run_id}]"
+    if unlike[-1][0] == "document":
+        hint += or_another("document", getattr(run, "other_ids", tuple)())
     return InputError(f"{problem}; {hint}", "predictions")
 
 

@@ -84,6 +84,7 @@ class HitReader:
         self.roles = roles_of_hits(fields_among(hits), names, rows[:LOOKED_AT])
         self.ranks = _path_of_ranks(self.roles, names)
         self.hint = partial(_hint_on_ids, self.roles, names)  # of errors about the ids
+        self.other_ids = partial(other_ids, self.roles, names)
 
     def columns(self, hits: Sequence[Any]) -> tuple[list[Any], list[Any], list[Any]]:
         """Return the ids of a query's hits, their values and their ranks, as far as they have any.
@@ -186,6 +187,7 @@ class ObjectReader:
         self.ranks = _path_of_ranks(self.roles, names)
         self.are_flat_rows = self.are_rows and all(len(keys) == 1 for keys in self.paths.values())
         self.lists = ListReader(names, partial(_hint_on_ids, self.roles, names))
+        self.other_ids = partial(other_ids, self.roles, names)
         if self.are_in_lists:
             # Of several rankings, the best rank in any tells nothing.
             self.lists.once = once("qrels")

@@ -259,7 +259,8 @@ class Rankings(NamedTuple):
 
         In lists and mappings by ids, this is known only if a query has both retrieved and judged
         documents. In flat columns, there may be no such query because the ids of queries differ.
-        Fields that both sides have and that are not read may hold the same ids.
+        Fields that both sides have and that are not read may hold the same ids, and so may other
+        ids of a hit of the run.
         """
         if self.excluded is not None:
             problem = self._if_all_are_excluded(self.excluded, exclude_from)
@@ -286,7 +287,9 @@ class Rankings(NamedTuple):
         both = f"first retrieved: {first_retrieved}; first judged: {first_judged}"
         others = getattr(qrels, "others", ())
         shared = [name for name in getattr(run, "others", ()) if name in others]
-        hint = f"check that both sides have the same ids{or_another('document', shared)}"
+        # The same fields may be in both.
+        others = list(dict.fromkeys([*getattr(run, "other_ids", tuple)(), *shared]))
+        hint = f"check that both sides have the same ids{or_another('document', others)}"
         return self._replace(unmatched=f"{problem}; {both}; {hint}")
 
     def _if_all_are_excluded(self, counts: NDArray[np.int64], exclude_from: str) -> str:

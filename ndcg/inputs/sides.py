@@ -8,7 +8,7 @@
 """
 
 import io
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from itertools import accumulate, chain, islice, takewhile
 from numbers import Real
@@ -249,6 +249,7 @@ def _by_id(
         reader.has_values,
         reader.others,
         reader.lists.are_held_to_order,
+        reader.other_ids,
     )
 
 
@@ -614,6 +615,7 @@ class RowReader:
         self.lists = ListReader(names)
         self.fields: Mapping[str, str] = {}  # the fields of hits by role
         self.others: Sequence[str] = ()  # the fields of hits that are not read
+        self.other_ids: Callable[[], Sequence[str]] = tuple  # as of `ById`
         rows = list(rows)
         # What is no hit or no pair among them is refused with its query, where it is read.
         all_hits = filter(is_object, chain.from_iterable(filter(are_hits, rows)))
@@ -623,6 +625,7 @@ class RowReader:
             self.hits = HitReader(objects, names if hits else names.without_value(), rows)
             self.lists = ListReader(names, self.hits.hint)
             self.fields, self.others = self.hits.roles.fields, self.hits.roles.others
+            self.other_ids = self.hits.other_ids
 
     @property
     def form(self) -> str:

@@ -274,6 +274,13 @@ SIDES: dict[str, Row] = {
     "documents of another type": refused(
         compute, "predictions", "query 'q'", predictions={"q": {1: 1.0}}, references={"q": {"1": 1}}
     ),
+    "documents of another type, beside another id of each hit": refused(
+        compute,
+        "predictions",
+        "query 'q'",
+        predictions={"q": [{"id": "b", "score": 1, "payload": {"doc_id": 1}}]},
+        references={"q": {"b": 1}},
+    ),
     "queries of another type than in a file": refused(
         compute, "predictions", predictions=TREC_RUN, references={1: {"1": 1}}
     ),

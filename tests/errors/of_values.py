@@ -847,6 +847,12 @@ WARNINGS: dict[str, Row] = {
         predictions={"q": [{"id": "x", "score": 1, "title": "Alien"}]},
         references={"q": [{"id": "y", "label": 1, "title": "Alien"}]},
     ).when_scored(),
+    "no document in common, beside another id of each hit": warned(
+        compute,
+        "predictions",
+        predictions={"q": [{"id": "x", "score": 1, "payload": {"doc_id": "a:1"}}]},
+        references=QRELS,
+    ).when_scored(),
     "no document in common, of floats in text": warned(
         compute,
         "predictions",
