@@ -5938,7 +5938,8 @@ class Rankings(NamedTuple):
 
         In lists and mappings by ids, this is known only if a query has both retrieved and judged
         documents. In flat columns, there may be no such query because the ids of queries differ.
-        Fields that both sides have and that are not read may hold the same ids.
+        Fields that both sides have and that are not read may hold the same ids, and so may other
+        ids of a hit of the run.
         """
         if self.excluded is not None:
             problem = self._if_all_are_excluded(self.excluded, exclude_from)
@@ -5965,7 +5966,9 @@ class Rankings(NamedTuple):
         both = f"first retrieved: {first_retrieved}; first judged: {first_judged}"
         others = getattr(qrels, "others", ())
         shared = [name for name in getattr(run, "others", ()) if name in others]
-        hint = f"check that both sides have the same ids{or_another('document', shared)}"
+        # The same fields may be in both.
+        others = list(dict.fromkeys([*getattr(run, "other_ids", tuple)(), *shared]))
+        hint = f"check that both sides have the same ids{or_another('document', others)}"
         return self._replace(unmatched=f"{problem}; {both}; {hint}")
 
     def _if_all_are_excluded(self, counts: NDArray[np.int64], exclude_from: str) -> str:
@@ -6666,6 +6669,8 @@ class ById:
     has_values: bool = True  # whether documents have values; else their order makes them
     others: Sequence[str] = ()  # the fields that are not read
     has_ranks: bool = False  # whether scores were held against the order of documents
+    # returns the fields that could be the document as well, as the id of a chunk of it
+    other_ids: Callable[[], Sequence[str]] = tuple
 
     @property
     def positions(self) -> int | None:
@@ -8264,7 +8269,8 @@ def roles_of_hits(fields: Fields, names: Names, rows: Sequence[Any]) -> Roles:
     """Return where the hits in the rows of queries have the documents and their values."""
     outside_lists = fields.leaves.outside_lists
     documents = names.candidates("document", outside_lists, DOCUMENT_OF_HITS)
-    candidates: Candidates = {"document": documents}
+    also = _other_documents(rows, outside_lists, documents, names)
+    candidates: Candidates = {"document": [*documents, *also]}
     others = len(fields.leaves) - 1  # beside one id
     candidates |= _values_beside(outside_lists, others, names)
     try:
@@ -8340,7 +8346,7 @@ def roles_of_objects(
         queries = names.candidates("query", held[""], standard)
         if queries or not names.has_query_ids:
             candidates["query"] = queries
-    candidates["document"] = [*documents, *_rankings_elsewhere(fields, documents, names)]
+    candidates["document"] = [*documents, *_other_documents(objects, fields, documents, names)]
     candidates |= _inputs_roles_values(objects, fields, candidates, names)
     try:
         roles = Roles.chosen(fields, candidates, names, "the objects have")
@@ -8437,15 +8443,38 @@ def _document_or_list(kind: str) -> Groups:
     return tuple((*names, *names_of_lists) for names, names_of_lists in groups)
 
 
-def _rankings_elsewhere(fields: Fields, documents: Sequence[str], names: Names) -> list[str]:
+def _other_documents(
+    objects: Sequence[Any], fields: Fields, documents: Sequence[str], names: Names
+) -> list[str]:
+    """Return the fields that could be the document as well as the only one of a standard name."""
+    if len(documents) != 1 or names.candidates("document", fields, ()):
+        return []
+    own = _id_of_hits(objects, fields, documents[0], names)
+    return [*own, *_rankings_elsewhere(fields, fields[documents[0]], names)]
+
+
+def _id_of_hits(objects: Sequence[Any], fields: Fields, path: str, names: Names) -> list[str]:
+    """Return the `_id` of hits that hold the document deeper down, as `_source.doc_id`.
+
+    A search engine finds chunks and variants by their `_id`, and may have stored the id of the
+    whole document in each. Nothing tells which one is judged, unless they are the same.
+    """
+    document = fields[path]
+    *outer, name = document.keys[len(document.list_path) :]
+    own = path.removesuffix(".".join([*outer, name])) + "_id"
+    if names.kind != "run" or not outer or own not in fields.leaves:
+        return []
+    ids, stored = [str(values_at(objects, fields[one].keys)) for one in (own, path)]
+    # A number is text in `_id`.
+    return [own] if ids.replace("'", "") != stored.replace("'", "") else []
+
+
+def _rankings_elsewhere(fields: Fields, chosen: Field, names: Names) -> list[str]:
     """Return ids in other lists than that of the document, which could be those of this side.
 
     There are such only if the chosen list has values of the other side: a log may hold the run
     under other names, and the references under standard ones.
     """
-    if len(documents) != 1 or names.name("document") is not None:
-        return []
-    chosen = fields[documents[0]]
     values_of_other_side = PLAIN_RELEVANCES if names.kind == "run" else PLAIN_SCORES
     values = fields_called(values_of_other_side, fields.leaves)
     if chosen.list_path not in [fields[path].list_path for path in values]:
@@ -8472,7 +8501,8 @@ def _inputs_roles_values(
     """Return the fields that could hold the values of documents; nothing if there need be none."""
     documents = candidates["document"]
     role = names.value
-    if len(documents) != 1:  # one error names all that is not clear
+    places = {fields[path].list_path for path in documents}
+    if len(places) != 1:  # one error names all that is not clear
         return _values_beside(fields.leaves, 1, names)
     document = fields[documents[0]]
     if isinstance(document.example, Mapping) or are_pairs(document.example):
@@ -8480,7 +8510,7 @@ def _inputs_roles_values(
     if role in names.given:
         return {role: names.candidates(role, fields, ())}
     within = fields.leaves.within(document.list_path)
-    others = within.keys() - {*documents, *candidates.get("query", ())}
+    others = within.keys() - {documents[0], *candidates.get("query", ())}
     # Hits that have ids alone may have their values in a list beside them.
     if document.holder == "list" or (len(document.lists) == 1 and not others):
         return _lists_beside(objects, fields, document, names)
@@ -8624,6 +8654,7 @@ class HitReader:
         self.roles = roles_of_hits(fields_among(hits), names, rows[:LOOKED_AT])
         self.ranks = _path_of_ranks(self.roles, names)
         self.hint = partial(_hint_on_ids, self.roles, names)  # of errors about the ids
+        self.other_ids = partial(other_ids, self.roles, names)
 
     def columns(self, hits: Sequence[Any]) -> tuple[list[Any], list[Any], list[Any]]:
         """Return the ids of a query's hits, their values and their ranks, as far as they have any.
@@ -8726,6 +8757,7 @@ class ObjectReader:
         self.ranks = _path_of_ranks(self.roles, names)
         self.are_flat_rows = self.are_rows and all(len(keys) == 1 for keys in self.paths.values())
         self.lists = ListReader(names, partial(_hint_on_ids, self.roles, names))
+        self.other_ids = partial(other_ids, self.roles, names)
         if self.are_in_lists:
             # Of several rankings, the best rank in any tells nothing.
             self.lists.once = once("qrels")
@@ -9321,6 +9353,7 @@ def _by_id(
         reader.has_values,
         reader.others,
         reader.lists.are_held_to_order,
+        reader.other_ids,
     )
 
 
@@ -9686,6 +9719,7 @@ class RowReader:
         self.lists = ListReader(names)
         self.fields: Mapping[str, str] = {}  # the fields of hits by role
         self.others: Sequence[str] = ()  # the fields of hits that are not read
+        self.other_ids: Callable[[], Sequence[str]] = tuple  # as of `ById`
         rows = list(rows)
         # What is no hit or no pair among them is refused with its query, where it is read.
         all_hits = filter(is_object, chain.from_iterable(filter(are_hits, rows)))
@@ -9695,6 +9729,7 @@ class RowReader:
             self.hits = HitReader(objects, names if hits else names.without_value(), rows)
             self.lists = ListReader(names, self.hits.hint)
             self.fields, self.others = self.hits.roles.fields, self.hits.roles.others
+            self.other_ids = self.hits.other_ids
 
     @property
     def form(self) -> str:
@@ -10294,7 +10329,7 @@ def join_by_id(
         return _join_mappings(run, qrels, by_docid, score_dtype, ignore_index, labels)
     rows = _as_columns("predictions", run, ignore_index)
     judged = _as_columns("references", qrels, ignore_index, labels)
-    _refuse_other_kinds(rows, judged)
+    _refuse_other_kinds(rows, judged, run)
     excluded = None
     doubts: tuple[str, ...] = ()
     if exclude is not None:
@@ -10338,7 +10373,7 @@ def _join_mappings(
         lengths.append(len(ranked) + len(missing))
     # Types are few, so they are looked at before any id is.
     if len(set(map(id_kind, id_types))) > 1:
-        _refuse_another_kind_in_a_query(predictions, references)
+        _refuse_another_kind_in_a_query(run, references)
     id_types.update(map(type, predictions), map(type, references))
     if not all(map(id_kind, id_types)):
         check_ids("predictions", predictions)
@@ -10425,18 +10460,16 @@ def _refuse_no_common_query(run: ById, qrels: ById) -> None:
         if _are_of_other_kinds(run_ids, qrels_ids):
             unlike.append((noun, *run_ids, *qrels_ids))
     if unlike:
-        raise another_kind(*unlike)
+        raise another_kind(run, *unlike)
     raise nothing_shared(run, qrels)
 
 
-def _refuse_another_kind_in_a_query(
-    predictions: Mapping[Any, Any], references: Mapping[Any, Any]
-) -> None:
+def _refuse_another_kind_in_a_query(run: ById, references: Mapping[Any, Any]) -> None:
     """Raise an error for a query whose documents are of two kinds, in the run and judged."""
     for query, judged in references.items():
-        ranked = predictions.get(query, {})
+        ranked = run.queries.get(query, {})
         if _are_of_other_kinds(ranked, judged):
-            error = another_kind(("document", next(iter(ranked)), next(iter(judged))))
+            error = another_kind(run, ("document", next(iter(ranked)), next(iter(judged))))
             raise within(error, "predictions", f"query {shown(query)}", instead_of="predictions")
 
 
@@ -10579,11 +10612,11 @@ def _with_queries_of(run: Columns, qrels: Columns) -> tuple[Columns, NDArray[np.
     return run, known
 
 
-def _refuse_other_kinds(run: Columns, qrels: Columns) -> None:
-    """Raise an error for ids of two kinds, such as text and integers."""
+def _refuse_other_kinds(rows: Columns, qrels: Columns, run: ById | Columns) -> None:
+    """Raise an error for ids of two kinds, such as text and integers, in the rows of a run."""
     ids = {
-        "query": (run.query_ids, qrels.query_ids),
-        "document": (run.document, qrels.document),
+        "query": (rows.query_ids, qrels.query_ids),
+        "document": (rows.document, qrels.document),
     }
     unlike = []
     for noun, (run_ids, qrels_ids) in ids.items():
@@ -10591,13 +10624,14 @@ def _refuse_other_kinds(run: Columns, qrels: Columns) -> None:
         if are_unlike and min(len(run_ids), len(qrels_ids)) > 0:
             unlike.append((noun, run_ids[0].as_py(), qrels_ids[0].as_py()))
     if unlike:
-        raise another_kind(*unlike)
+        raise another_kind(run, *unlike)
 
 
-def another_kind(*unlike: tuple[str, Any, Any]) -> InputError:
+def another_kind(run: Any, *unlike: tuple[str, Any, Any]) -> InputError:
     """Return the error for ids that are text on one side and, say, integers on the other.
 
     Args:
+        run: the run, of which another field may have the ids of documents.
         *unlike: what has the ids, and an id of the run and of the references.
     """
     (noun, run_id, qrels_id), *others = unlike
@@ -10615,6 +10649,8 @@ def another_kind(*unlike: tuple[str, Any, Any]) -> InputError:
         hint = f"{text!r} has zeros that integers lose; read the ids of both as text (dtype=str)"
     elif isinstance(run_id, int) and not text.isdigit():
         hint = f"if {run_id} is an index, as of a reranker, give the id there, ids[{run_id}]"
+    if unlike[-1][0] == "document":
+        hint += or_another("document", getattr(run, "other_ids", tuple)())
     return InputError(f"{problem}; {hint}", "predictions")
 
 
