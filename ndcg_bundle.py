@@ -4409,13 +4409,13 @@ def one_error(
     they have too if both list the same fields. Other sides may have been `read`.
     """
     relevance = fields_read(read.get("references")).get("relevance")
-    are_alike = are_one or _have_same_fields({**read, **errors})
+    may_have_two_lists = _may_have_two_lists({**read, **errors}, are_one)
     unknown: dict[str, UnknownFieldError] = {}
     for argument, error in errors.items():
         if isinstance(error, UnknownFieldError):
             within(error, argument, instead_of=argument)
             unknown[argument] = error
-            if are_alike:
+            if may_have_two_lists:
                 error.ask_for_both_lists()
             if "score" in error.roles and plain_name(relevance) in PLAIN_SCORES:
                 problem = f"the relevance of the references is {shown(relevance)}"
@@ -4432,11 +4432,27 @@ def one_error(
     return InputError("; ".join(messages[:2]))
 
 
+def _may_have_two_lists(sides: Mapping[str, Any], are_one: bool) -> bool:
+    """Return whether documents may be in two lists of one log, or of two that look alike."""
+    if not are_one and not _have_same_fields(sides):
+        return False
+    return not _have_own_documents(sides)
+
+
 def _have_same_fields(sides: Mapping[str, Any]) -> bool:
     """Return whether the references list the same fields as another side, read or refused."""
     fields = {argument: all_fields(side) for argument, side in sides.items()}
     references = fields.pop("references", set())
     return len(references) > 0 and references in fields.values()
+
+
+def _have_own_documents(sides: Mapping[str, Any]) -> bool:
+    """Return whether the documents of all sides are clear, and are not the same."""
+    documents = []
+    for side in sides.values():
+        chosen = getattr(side, "chosen", fields_read(side))  # an error has those that are clear
+        documents.append(chosen.get("document"))
+    return None not in documents and len(set(documents)) > 1
 
 
 def all_fields(side: Any) -> set[Any]:
@@ -7490,7 +7506,9 @@ def _has_fields(kind: Any) -> bool:
     if issubclass(kind, tuple):
         # A row of Spark, or of Neo4j
         return _has_any(kind, ("_fields", "asDict")) or callable(getattr(kind, "keys", None))
-    if issubclass(kind, NO_OBJECTS) or _has_any(kind, SIGNS_OF_ARRAYS):
+    if issubclass(kind, NO_OBJECTS):
+        return False
+    if _has_any(kind, SIGNS_OF_ARRAYS):
         return False
     if getattr(kind, "__slots__", ()) or kind.__dictoffset__ != 0:
         return True
@@ -8459,14 +8477,18 @@ def _id_of_hits(objects: Sequence[Any], fields: Fields, path: str, names: Names)
     A search engine finds chunks and variants by their `_id`, and may have stored the id of the
     whole document in each. Nothing tells which one is judged, unless they are the same.
     """
+    if names.kind != "run":
+        return []
     document = fields[path]
     *outer, name = document.keys[len(document.list_path) :]
     own = path.removesuffix(".".join([*outer, name])) + "_id"
-    if names.kind != "run" or not outer or own not in fields.leaves:
+    if not outer or own not in fields.leaves:
         return []
     ids, stored = [str(values_at(objects, fields[one].keys)) for one in (own, path)]
     # A number is text in `_id`.
-    return [own] if ids.replace("'", "") != stored.replace("'", "") else []
+    if ids.replace("'", "") == stored.replace("'", ""):
+        return []
+    return [own]
 
 
 def _rankings_elsewhere(fields: Fields, chosen: Field, names: Names) -> list[str]:
@@ -14550,8 +14572,10 @@ def _doubt_about_equal_relevances(rankings: Rankings) -> str:
     Relevant documents 0, 1, 2, ... may be grades that were read as ids, also beside a shorter run.
     """
     relevance = rankings.relevance
+    if not 1 < rankings.queries < len(relevance):
+        return ""
     # The first two documents tell nearly always.
-    if not 1 < rankings.queries < len(relevance) or not relevance[0] == relevance[1] != 0:
+    if not relevance[0] == relevance[1] != 0:
         return ""
     if not rankings.are_equally_relevant():
         return ""

@@ -883,13 +883,13 @@ def one_error(
     they have too if both list the same fields. Other sides may have been `read`.
     """
     relevance = fields_read(read.get("references")).get("relevance")
-    are_alike = are_one or _have_same_fields({**read, **errors})
+    may_have_two_lists = _may_have_two_lists({**read, **errors}, are_one)
     unknown: dict[str, UnknownFieldError] = {}
     for argument, error in errors.items():
         if isinstance(error, UnknownFieldError):
             within(error, argument, instead_of=argument)
             unknown[argument] = error
-            if are_alike:
+            if may_have_two_lists:
                 error.ask_for_both_lists()
             if "score" in error.roles and plain_name(relevance) in PLAIN_SCORES:
                 problem = f"the relevance of the references is {shown(relevance)}"
@@ -906,11 +906,27 @@ def one_error(
     return InputError("; ".join(messages[:2]))
 
 
+def _may_have_two_lists(sides: Mapping[str, Any], are_one: bool) -> bool:
+    """Return whether documents may be in two lists of one log, or of two that look alike."""
+    if not are_one and not _have_same_fields(sides):
+        return False
+    return not _have_own_documents(sides)
+
+
 def _have_same_fields(sides: Mapping[str, Any]) -> bool:
     """Return whether the references list the same fields as another side, read or refused."""
     fields = {argument: all_fields(side) for argument, side in sides.items()}
     references = fields.pop("references", set())
     return len(references) > 0 and references in fields.values()
+
+
+def _have_own_documents(sides: Mapping[str, Any]) -> bool:
+    """Return whether the documents of all sides are clear, and are not the same."""
+    documents = []
+    for side in sides.values():
+        chosen = getattr(side, "chosen", fields_read(side))  # an error has those that are clear
+        documents.append(chosen.get("document"))
+    return None not in documents and len(set(documents)) > 1
 
 
 def all_fields(side: Any) -> set[Any]:

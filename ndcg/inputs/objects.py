@@ -52,7 +52,9 @@ def _has_fields(kind: Any) -> bool:
     if issubclass(kind, tuple):
         # A row of Spark, or of Neo4j
         return _has_any(kind, ("_fields", "asDict")) or callable(getattr(kind, "keys", None))
-    if issubclass(kind, NO_OBJECTS) or _has_any(kind, SIGNS_OF_ARRAYS):
+    if issubclass(kind, NO_OBJECTS):
+        return False
+    if _has_any(kind, SIGNS_OF_ARRAYS):
         return False
     if getattr(kind, "__slots__", ()) or kind.__dictoffset__ != 0:
         return True

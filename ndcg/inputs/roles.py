@@ -408,14 +408,18 @@ def _id_of_hits(objects: Sequence[Any], fields: Fields, path: str, names: Names)
     A search engine finds chunks and variants by their `_id`, and may have stored the id of the
     whole document in each. Nothing tells which one is judged, unless they are the same.
     """
+    if names.kind != "run":
+        return []
     document = fields[path]
     *outer, name = document.keys[len(document.list_path) :]
     own = path.removesuffix(".".join([*outer, name])) + "_id"
-    if names.kind != "run" or not outer or own not in fields.leaves:
+    if not outer or own not in fields.leaves:
         return []
     ids, stored = [str(values_at(objects, fields[one].keys)) for one in (own, path)]
     # A number is text in `_id`.
-    return [own] if ids.replace("'", "") != stored.replace("'", "") else []
+    if ids.replace("'", "") == stored.replace("'", ""):
+        return []
+    return [own]
 
 
 def _rankings_elsewhere(fields: Fields, chosen: Field, names: Names) -> list[str]:

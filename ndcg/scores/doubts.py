@@ -184,8 +184,10 @@ def _doubt_about_equal_relevances(rankings: Rankings) -> str:
     Relevant documents 0, 1, 2, ... may be grades that were read as ids, also beside a shorter run.
     """
     relevance = rankings.relevance
+    if not 1 < rankings.queries < len(relevance):
+        return ""
     # The first two documents tell nearly always.
-    if not 1 < rankings.queries < len(relevance) or not relevance[0] == relevance[1] != 0:
+    if not relevance[0] == relevance[1] != 0:
         return ""
     if not rankings.are_equally_relevant():
         return ""

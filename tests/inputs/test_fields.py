@@ -807,6 +807,14 @@ def test_a_log_with_a_slip_is_asked_about_both_lists_too(
     assert PAIR in str(error)
 
 
+@pytest.mark.parametrize("source", OBJECTS_IN)
+def test_lists_that_have_their_names_are_not_asked_about(tmp_path: Path, source: str) -> None:
+    log = OBJECTS_IN[source](
+        [{"case": "q", "retrieved_ids": ["a"], "relevant_ids": ["b"]}], tmp_path
+    )
+    assert "fields={'query': '...'}" in str(refused(log, log))
+
+
 def test_a_list_of_ids_is_among_what_could_be_the_document_of_a_log() -> None:
     spans = [{"kind": "EMBEDDING", "model": "m"}, {"kind": "RETRIEVER", "documents": CHUNKS}]
     log = [{"query_id": "q", "spans": spans, "expected": ["b"]}]
