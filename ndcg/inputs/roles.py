@@ -426,33 +426,19 @@ def _rankings_elsewhere(fields: Fields, chosen: Field, names: Names) -> list[str
     """Return ids in other lists than that of the document, which could be those of this side.
 
     There are such only if the chosen list has values of the other side: a log may hold the run
-    under other names, and the references under standard ones. If it has scores of the run as well,
-    as hits with the rating of a product have, only lists with scores could be meant in its place.
+    under other names, and the references under standard ones.
     """
-    # What was retrieved may have a rating, so that no value tells that hits are of the references.
-    of_side, of_other_side = plain_names(), PLAIN_SCORES
-    if names.kind == "run":
-        of_side, of_other_side = PLAIN_SCORES, PLAIN_RELEVANCES
-    if chosen.list_path not in _lists_with(of_other_side, fields):
+    values_of_other_side = PLAIN_RELEVANCES if names.kind == "run" else PLAIN_SCORES
+    values = fields_called(values_of_other_side, fields.leaves)
+    if chosen.list_path not in [fields[path].list_path for path in values]:
         return []
     inside = fields.within(chosen.list_path)
     held = fields.by_holder
     elsewhere = [path for path in (*held["hits"], *held["list"]) if path not in inside]
     possible = [path for path in elsewhere if _may_be_documents(fields[path].example)]
-    with_values = _lists_with(of_side, fields)
-    beside_values = [path for path in possible if fields[path].list_path in with_values]
-    if chosen.list_path in with_values:
-        return beside_values
-    if not possible:
-        return []
     # A list of ids raises no question, since it may be of tags, but it may be the answer to one.
     lists = [path for path in held["list"] if _may_be_documents(first_in(fields[path].example))]
-    return list(dict.fromkeys([*beside_values, *lists, *possible]))
-
-
-def _lists_with(names: Collection[str], fields: Fields) -> set[Keys]:
-    """Return the lists whose objects have a field with one of some names."""
-    return {fields[path].list_path for path in fields_called(names, fields.leaves)}
+    return [*lists, *possible] if possible else []
 
 
 def _may_be_documents(example: Any) -> bool:

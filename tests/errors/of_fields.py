@@ -264,15 +264,6 @@ OF_OBJECTS: dict[str, Row] = {
             }
         ]
     ),
-    "a trace with references of standard names": run(
-        [
-            {
-                "query_id": "q",
-                "spans": [{"kind": "search", "documents": [{"name": "a", "score": 0.9}]}],
-                "gold": [{"chunk_id": "b", "relevance": 2}],
-            }
-        ]
-    ),
     "hits that hold other ids than their own": run(
         {"q": {"hits": [{"_id": "a:1", "_score": 2, "_source": {"doc_id": "a", "title": "A"}}]}}
     ),

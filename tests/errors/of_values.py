@@ -903,16 +903,6 @@ WARNINGS: dict[str, Row] = {
         predictions={"q": {"hits": [{"id": "a", "score": 0.9}]}, "r": {"error": "timed out"}},
         references={"q": {"a": 1}, "r": {"a": 1}},
     ).when_scored(),
-    "an error in place of hits that have a rating": warned(
-        compute,
-        "predictions",
-        "query 'r'",
-        predictions={
-            "q": {"hits": [{"id": "a", "score": 0.9, "rating": 4}]},
-            "r": {"error": {"causes": [{"type": "timeout"}]}},
-        },
-        references={"q": {"a": 1}, "r": {"a": 1}},
-    ).when_scored(),
     "ranks of two systems": warned(
         compute,
         "predictions",

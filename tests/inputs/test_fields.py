@@ -891,18 +891,6 @@ def test_a_known_score_settles_which_of_two_lists_counts() -> None:
     assert score(log, {"q": {"a": 1}}) == 1.0
 
 
-def test_the_rating_of_a_product_beside_a_score_is_no_judgment() -> None:
-    hits = [
-        {"product_id": "a", "score": 2, "rating": 3.5},
-        {"product_id": "b", "score": 1, "rating": 4.5},
-    ]
-    log = {"query": "q", "hits": hits, "facets": [{"color": "red", "count": 2}]}
-    asked = [{**log, "sorted": [{"sku": "b", "score": 3}]}], {"q": {"b": 1}}
-    assert score([log], asked[1]) == pytest.approx(SECOND)
-    assert_asked("predictions", "document score", "hits.product_id sorted.sku", *asked)
-    assert "facets" not in refused(*asked).unclear
-
-
 @pytest.mark.parametrize(("relevant", "expected"), [(["b"], SECOND), (["b", "a"], 1.0)])
 def test_a_log_with_known_names_of_both_lists_is_read_as_both_sides(
     relevant: list[str], expected: float
