@@ -49,9 +49,10 @@ def doubts_about(part: Rankings, options: Options) -> Iterator[str]:
     sentences += [doubt_about_order(part, options.given_order), _doubt_about_totals(part)]
     if options.ignore_index is not None:
         sentences.append(_doubt_about_padding(part, options.ignore_index))
-    sentences.append(_doubt_about_equal_relevances(part))
-    if part.is_full and len(part.score) >= MANY_DOCUMENTS:
-        sentences += _doubts_about_full_lists(part, options)
+    if part.is_full:
+        sentences.append(_doubt_about_equal_relevances(part))
+        if len(part.score) >= MANY_DOCUMENTS:
+            sentences += _doubts_about_full_lists(part, options)
     # Rankings with ids are read in one part.
     sentences.append(part.unmatched or _doubt_about_missing(part, options))
     yield from filter(None, sentences)
@@ -179,26 +180,22 @@ def _are_at_edges(rankings: Rankings, mask: Mask) -> bool:
 
 
 def _doubt_about_equal_relevances(rankings: Rankings) -> str:
-    """Return what a warning says about relevances with which any order of documents is ideal.
-
-    Relevant documents 0, 1, 2, ... may be grades that were read as ids, also beside a shorter run.
-    """
+    """Return what a warning says about relevances with which any order of documents is ideal."""
     relevance = rankings.relevance
     if not 1 < rankings.queries < len(relevance):
         return ""
     # The first two documents tell nearly always.
     if not relevance[0] == relevance[1] != 0:
         return ""
+    if len(relevance) < MANY_DOCUMENTS and not _count_from_zero(rankings):
+        return ""
     if not rankings.are_equally_relevant():
         return ""
-    if _count_from_zero(rankings):
-        problem = "the documents of each query are 0, 1, 2, ..., and all are equally relevant"
-        hint = "give dict(enumerate(grades)) in place of each list, also in a file"
-        return f"{problem}; if the references are grades and not ids, {hint}"
-    if len(relevance) < MANY_DOCUMENTS or not rankings.is_full:
-        return ""
     problem = "all documents of each query are equally relevant, so that any order is ideal"
-    return f"{problem}; give the documents that are not relevant too, with their scores"
+    if not _count_from_zero(rankings):
+        return f"{problem}; give the documents that are not relevant too, with their scores"
+    grades = "{query: dict(enumerate(grades))}"
+    return f"{problem}; if the references are grades and not ids, give {grades}"
 
 
 def _count_from_zero(rankings: Rankings) -> bool:

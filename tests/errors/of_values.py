@@ -960,12 +960,6 @@ WARNINGS: dict[str, Row] = {
         predictions={query: {0: 0.9, 1: 0.3} for query in "pq"},
         references={query: [1, 0] for query in "pq"},
     ).when_scored(),
-    "labels as ids beside the first of the candidates": warned(
-        compute,
-        "predictions",
-        predictions={query: {2: 0.9, 0: 0.3} for query in "pq"},
-        references={query: [3, 0, 1, 2] for query in "pq"},
-    ).when_scored(),
     "a row of totals": warned(
         compute,
         "predictions",

@@ -948,13 +948,6 @@ FALLING = {f"d{place}": 20 - place for place in range(20)}
         (GRADES[:3], GRADES[:3], {}),  # few, as in a trial
         (GRADES, GRADES, {"score_order": "ascending"}),
         ({"q": FALLING}, {"q": FALLING}, {}),  # an oracle
-        (  # one was not retrieved
-            {query: list("abcdefghij") for query in "qr"},
-            {query: set("abcdefghijk") for query in "qr"},
-            {},
-        ),
-        ({"q": [1, 0], "r": [1, 0]}, {"q": [0], "r": [0]}, {}),  # some are not relevant
-        ({"q": [1, 0], "r": [2, 1]}, {"q": {0, 1}, "r": {1, 2}}, {}),  # not 0, 1, ...
     ],
 )
 def test_predictions_unlike_the_references_get_no_warning(
