@@ -6919,7 +6919,9 @@ def refuse_no_rankings(score: Column, relevance: Column) -> None:
 def warn_of_one_document(score: Column) -> None:
     """Warn of queries of one document, which may be the documents of one query."""
     queries = len(score.offsets) - 1
-    if queries < 2 or (score.offsets != np.arange(queries + 1)).any():
+    if queries < 2:
+        return
+    if (score.offsets != np.arange(queries + 1)).any():
         return
     problem = f"{queries} queries have one document each, so no order matters"
     hint = (
@@ -7220,7 +7222,9 @@ def _doubts_about_ranks(rankings: Rankings, are_called_ranks: bool) -> Iterator[
     """
     query, score = rankings.sorted_scores()
     query, score = query[score < np.inf], score[score < np.inf]
-    if score.min(initial=2) != 1 or (score != np.trunc(score)).any():
+    if score.min(initial=2) != 1:
+        return
+    if (score != np.trunc(score)).any():
         return
     is_next = query[1:] == query[:-1]  # the next document is of the same query
     shared = is_next & (score[1:] == score[:-1])
@@ -7264,7 +7268,11 @@ def doubts_about_equal_sides(rankings: Rankings) -> Iterator[str]:
     """Yield what a warning says about many scores that are the relevances themselves."""
     score, relevance = rankings.score, rankings.relevance
     # The first document tells nearly always, and the first ones of many.
-    if len(score) < MANY_DOCUMENTS or not rankings.is_full or score[0] != relevance[0]:
+    if len(score) < MANY_DOCUMENTS:
+        return
+    if not rankings.is_full:
+        return
+    if score[0] != relevance[0]:
         return
     looked_at = (slice(PROBE), slice(None))
     are_equal = all(np.array_equal(score[rows], relevance[rows]) for rows in looked_at)
@@ -7279,14 +7287,17 @@ def doubts_about_one_list(rankings: Rankings, run: Any, qrels: Any) -> Iterator[
     With relevances of their own, the documents are those of both if another list is called the
     run's.
     """
-    if not rankings.is_full or all_fields(run) != all_fields(qrels):
+    if not rankings.is_full or not run.form.endswith(WITH_DOCUMENTS):
+        return
+    if all_fields(run) != all_fields(qrels):
         return
     document = fields_read(run).get("document", "")
     if document != fields_read(qrels).get("document"):
         return
-    are_equal = not qrels.has_values or np.array_equal(rankings.score, rankings.relevance)
+    is_one_field = fields_read(run).get("score") == fields_read(qrels).get("relevance")
+    are_equal = is_one_field and np.array_equal(rankings.score, rankings.relevance)
     has_another = not run.has_values and any(map(_is_list_of_run, run.others))
-    if are_equal or has_another:
+    if are_equal or has_another or not qrels.has_values:
         problem = f"these are the documents of the references too, {shown(document)}"
         hint = f"name the list of each, {mark('fields', {'document': ('...', '...')})}"
         yield f"{problem}; if both are in one log, {hint}"
@@ -7302,7 +7313,11 @@ def doubts_about_ids(rankings: Rankings, run: Any) -> Iterator[str]:
 
     Nothing is said where no document was both retrieved and judged, which is a warning of its own.
     """
-    if not has_ids(run) or rankings.query_ids is None or rankings.unmatched:
+    if not has_ids(run):
+        return
+    if rankings.query_ids is None:
+        return
+    if rankings.unmatched:
         return
     # Whoever excludes documents knows of them.
     if rankings.excluded is None:
@@ -7349,7 +7364,9 @@ def _own_documents(rankings: Rankings) -> Iterator[str]:
 
     Nobody judged it, as in collections whose queries are documents. BEIR leaves it out.
     """
-    if rankings.queries < FEWEST_QUERIES or rankings.judged is None:
+    if rankings.queries < FEWEST_QUERIES:
+        return
+    if rankings.judged is None:
         return
     first = enumerate(_first_ids(rankings))
     if all(_finds_itself(rankings, index, documents) for index, documents in first):
@@ -7417,7 +7434,9 @@ def _may_be_cut(positions: NDArray[Any], by_id: Sequence[NDArray[Any]]) -> bool:
         by_id: the scores of the documents of each query, in the order of their ids.
     """
     highest = positions.max(initial=0)
-    if len(by_id) < FEWEST_QUERIES or highest >= min(MOST_CUT, len(positions)):
+    if len(by_id) < FEWEST_QUERIES:
+        return False
+    if highest >= min(MOST_CUT, len(positions)):
         return False
     # Items may be numbered by how popular they are, and recommended in this order.
     are_by_popularity = all((np.diff(scores) <= 0).all() for scores in by_id)
@@ -7809,7 +7828,9 @@ def doubts_about_exclusion(
         return
     _, queries, documents = _inputs_exclusion_rows(exclude)
     # The items that a few users have seen may well be none of those that they were offered.
-    if len(queries) < FEWEST_QUERIES or len(documents) < MANY_DOCUMENTS:
+    if len(queries) < FEWEST_QUERIES:
+        return
+    if len(documents) < MANY_DOCUMENTS:
         return
     excluded = as_list(documents)
     known = set(chain.from_iterable(side.ids() for side in sides))
@@ -8472,56 +8493,53 @@ def _other_documents(
 
 
 def _id_of_hits(objects: Sequence[Any], fields: Fields, path: str, names: Names) -> list[str]:
-    """Return the `_id` of hits that hold the document deeper down, as `_source.doc_id`.
+    """Return the `_id` of hits whose document is in what they store, as `_source.doc_id`.
 
     A search engine finds chunks and variants by their `_id`, and may have stored the id of the
     whole document in each. Nothing tells which one is judged, unless they are the same.
     """
+    hit, stored, _ = path.rpartition("_source.")
+    own = f"{hit}_id"
     if names.kind != "run":
         return []
-    document = fields[path]
-    *outer, name = document.keys[len(document.list_path) :]
-    own = path.removesuffix(".".join([*outer, name])) + "_id"
-    if not outer or own not in fields.leaves:
+    if not stored:
         return []
-    ids, stored = [str(values_at(objects, fields[one].keys)) for one in (own, path)]
-    # A number is text in `_id`.
-    if ids.replace("'", "") == stored.replace("'", ""):
+    if own not in fields.leaves:
         return []
-    return [own]
+    ids, stored_ids = [_inputs_roles_flat(values_at(objects, fields[one].keys)) for one in (own, path)]
+    for id_, stored_id in islice(zip(ids, stored_ids, strict=False), LOOKED_AT):
+        # A number is text in `_id`.
+        if id_kind(type(id_)) and str(id_) != str(stored_id):
+            return [own]
+    return []
+
+
+def _inputs_roles_flat(values: Iterable[Any]) -> Iterator[Any]:
+    """Yield values one after another, also from lists within lists."""
+    for value in values:
+        if is_list(value):
+            yield from _inputs_roles_flat(value)
+        else:
+            yield value
 
 
 def _rankings_elsewhere(fields: Fields, chosen: Field, names: Names) -> list[str]:
     """Return ids in other lists than that of the document, which could be those of this side.
 
     There are such only if the chosen list has values of the other side: a log may hold the run
-    under other names, and the references under standard ones. If it has scores of the run as well,
-    as hits with the rating of a product have, only lists with scores could be meant in its place.
+    under other names, and the references under standard ones.
     """
-    # What was retrieved may have a rating, so that no value tells that hits are of the references.
-    of_side, of_other_side = plain_names(), PLAIN_SCORES
-    if names.kind == "run":
-        of_side, of_other_side = PLAIN_SCORES, PLAIN_RELEVANCES
-    if chosen.list_path not in _lists_with(of_other_side, fields):
+    values_of_other_side = PLAIN_RELEVANCES if names.kind == "run" else PLAIN_SCORES
+    values = fields_called(values_of_other_side, fields.leaves)
+    if chosen.list_path not in [fields[path].list_path for path in values]:
         return []
     inside = fields.within(chosen.list_path)
     held = fields.by_holder
     elsewhere = [path for path in (*held["hits"], *held["list"]) if path not in inside]
     possible = [path for path in elsewhere if _may_be_documents(fields[path].example)]
-    with_values = _lists_with(of_side, fields)
-    beside_values = [path for path in possible if fields[path].list_path in with_values]
-    if chosen.list_path in with_values:
-        return beside_values
-    if not possible:
-        return []
     # A list of ids raises no question, since it may be of tags, but it may be the answer to one.
     lists = [path for path in held["list"] if _may_be_documents(first_in(fields[path].example))]
-    return list(dict.fromkeys([*beside_values, *lists, *possible]))
-
-
-def _lists_with(names: Collection[str], fields: Fields) -> set[Keys]:
-    """Return the lists whose objects have a field with one of some names."""
-    return {fields[path].list_path for path in fields_called(names, fields.leaves)}
+    return [*lists, *possible] if possible else []
 
 
 def _may_be_documents(example: Any) -> bool:
@@ -9300,7 +9318,9 @@ def _refuse_two_matrices(argument: str, rows: Sequence[Any]) -> None:
 
     Those of a model, as the Trainer returns them, may differ in shape.
     """
-    if [getattr(row, "ndim", 0) for row in rows[:3]] != [2, 2] or len(rows[0]) != len(rows[1]):
+    if [getattr(row, "ndim", 0) for row in rows[:3]] != [2, 2]:
+        return
+    if len(rows[0]) != len(rows[1]):
         return
     first, second = (tuple(row.shape) for row in rows)
     ids = mark("document_ids", said="document_ids=ids")
@@ -9445,7 +9465,9 @@ def _of_single_object(argument: str, side: Mapping[Any, Any], names: Names) -> B
 
 def _inputs_sides_are_alike(value: Any) -> bool:
     """Return whether a value is a mapping of several objects with the same fields."""
-    if not isinstance(value, Mapping) or not all(map(is_object, value.values())):
+    if not isinstance(value, Mapping):
+        return False
+    if not all(map(is_object, value.values())):
         return False
     return _have_same_keys(list(map(fields_of, value.values())))
 
@@ -9704,10 +9726,15 @@ def _are_ids(row: Any) -> bool:
     return id_kind(type(first_in(row))) not in ("", "integers")
 
 
-def are_lists_of_text(side: Any) -> bool:
-    """Return whether a side holds lists of text, as the first one that is not empty tells."""
-    first = _as_row("", _first_filled(_inputs_sides_rows(side)), by_position=True)
-    return isinstance(first, list) and isinstance(first_in(first), str)
+def texts_in_lists(side: Any) -> list[str]:
+    """Return the texts in the lists of a side; none if they hold anything else, but for None."""
+    rows = _inputs_sides_rows(side)
+    if set(map(type, rows)) != {list}:
+        return []
+    values = list(chain.from_iterable(rows))
+    if not {str, NoneType}.issuperset(map(type, values)):
+        return []
+    return list(filter(None, values))
 
 
 def are_hits(row: Any) -> bool:
@@ -10016,8 +10043,9 @@ def instead_of_refused_ids(error: InputError, run: Any, qrels: Any) -> InputErro
 
     Lists of text beside scores may be labels, which may be repeated, unlike ids.
     """
-    if _are_lists_without_ids(run) and are_lists_of_text(qrels):
-        return _text_beside_scores(list(chain.from_iterable(_inputs_beside_ids_lists("references", qrels))))
+    texts = texts_in_lists(qrels)
+    if texts and _are_lists_without_ids(run):
+        return _text_beside_scores(texts)
     return error
 
 
@@ -10032,21 +10060,14 @@ def _lists_beside_ids(run: ById | Columns, qrels: Any) -> InputError:
     if type(first) is tuple:
         return row_of_table("references", first, names_of_side("qrels"))
     problem = f"hold lists of numbers beside documents with ids, such as {shown(run.first_id)}"
-    hint = "name their documents, [dict(zip(ids, row)) for ids, row in ...]"
-    if not isinstance(run.first_id, str):
-        hint += ", or [dict(enumerate(row)) for row in references] if these are 0, 1, 2, ..."
-    if not _are_values_of_each(run, qrels):
-        sets = "give sets, [set(row) for row in references]"
-        hint = f"if they are ids of relevant documents, {sets}; if values, {hint}"
-    return InputError(f"{problem}; {hint}", "references")
-
-
-def _are_values_of_each(run: ById | Columns, qrels: Any) -> bool:
-    """Return whether lists are as long as those of the run, and repeat a value, unlike ids."""
-    rows = [list(map(str, row)) for row in _inputs_beside_ids_lists("references", qrels)]
-    documents = getattr(run, "queries", {}).values()
-    are_as_long = list(map(len, documents)) == list(map(len, rows))
-    return are_as_long and any(len(set(row)) < len(row) for row in rows)
+    ways = [
+        "if they are ids of relevant documents, give sets, [set(row) for row in references]",
+        "if values, name their documents, [dict(zip(ids, row)) for ids, row in ...]",
+    ]
+    if not isinstance(run.first_id, str):  # perhaps a position among candidates
+        by_place = "give [dict(enumerate(row)) for row in references]"
+        ways.insert(0, f"if they are values of the documents 0, 1, 2, ..., {by_place}")
+    return InputError("; ".join([problem, *ways]), "references")
 
 
 # Sparse matrices
@@ -11307,7 +11328,7 @@ def refuse_same_column(argument: str, run: Any, qrels: Any) -> None:
         both = f"{mark(argument)} and {mark('references')}"
         problem = f"are the same column of the same table, {shown(score)}"
         hint = fields_to_write({"score": "...", "relevance": "..."}, [])
-        if run.form.endswith(WITH_DOCUMENTS):
+        if run.form.endswith(WITH_DOCUMENTS) and run.others:
             problem = f"are the same field of the same objects, {shown(score)}"
             graded = "if another field has the relevances of these documents"
             ways = [f"{graded}, give {mark('fields', {'relevance': '...'})}"]
@@ -14437,9 +14458,10 @@ def doubts_about(part: Rankings, options: Options) -> Iterator[str]:
     sentences += [doubt_about_order(part, options.given_order), _doubt_about_totals(part)]
     if options.ignore_index is not None:
         sentences.append(_doubt_about_padding(part, options.ignore_index))
-    sentences.append(_doubt_about_equal_relevances(part))
-    if part.is_full and len(part.score) >= MANY_DOCUMENTS:
-        sentences += _doubts_about_full_lists(part, options)
+    if part.is_full:
+        sentences.append(_doubt_about_equal_relevances(part))
+        if len(part.score) >= MANY_DOCUMENTS:
+            sentences += _doubts_about_full_lists(part, options)
     # Rankings with ids are read in one part.
     sentences.append(part.unmatched or _doubt_about_missing(part, options))
     yield from filter(None, sentences)
@@ -14497,7 +14519,9 @@ def _doubt_about_totals(part: Rankings) -> str:
         return ""
     names = part.names()
     totals = names_of_totals([names[query] for query in lone.tolist()], names)
-    if not totals or 2 * (len(lone) - len(totals)) >= part.queries - len(totals):
+    if not totals:
+        return ""
+    if 2 * (len(lone) - len(totals)) >= part.queries - len(totals):
         return ""
     problem = f"query {shown(totals[0])} has one document, and most others have more"
     return f"{problem}; {without_totals(totals[0])}"
@@ -14526,7 +14550,9 @@ def doubt_if_swapped(score: Array, relevance: Array) -> str:
     Both are between 0 and 1, or the relevances are of many different values: scores seldom repeat,
     judgments often.
     """
-    if (score != np.trunc(score)).any() or not 1 < len(np.unique(score)) <= MOST_GRADES:
+    if (score != np.trunc(score)).any():
+        return ""
+    if not 1 < len(np.unique(score)) <= MOST_GRADES:
         return ""
     # With fewer fractions they may well be judgments.
     if np.mean(relevance != np.trunc(relevance)) <= 0.5:
@@ -14567,26 +14593,22 @@ def _are_at_edges(rankings: Rankings, mask: Mask) -> bool:
 
 
 def _doubt_about_equal_relevances(rankings: Rankings) -> str:
-    """Return what a warning says about relevances with which any order of documents is ideal.
-
-    Relevant documents 0, 1, 2, ... may be grades that were read as ids, also beside a shorter run.
-    """
+    """Return what a warning says about relevances with which any order of documents is ideal."""
     relevance = rankings.relevance
     if not 1 < rankings.queries < len(relevance):
         return ""
     # The first two documents tell nearly always.
     if not relevance[0] == relevance[1] != 0:
         return ""
+    if len(relevance) < MANY_DOCUMENTS and not _count_from_zero(rankings):
+        return ""
     if not rankings.are_equally_relevant():
         return ""
-    if _count_from_zero(rankings):
-        problem = "the documents of each query are 0, 1, 2, ..., and all are equally relevant"
-        hint = "give dict(enumerate(grades)) in place of each list, also in a file"
-        return f"{problem}; if the references are grades and not ids, {hint}"
-    if len(relevance) < MANY_DOCUMENTS or not rankings.is_full:
-        return ""
     problem = "all documents of each query are equally relevant, so that any order is ideal"
-    return f"{problem}; give the documents that are not relevant too, with their scores"
+    if not _count_from_zero(rankings):
+        return f"{problem}; give the documents that are not relevant too, with their scores"
+    hint = "give dict(enumerate(grades)) in place of each list"
+    return f"{problem}; if the references are grades and not ids, {hint}"
 
 
 def _count_from_zero(rankings: Rankings) -> bool:
@@ -14606,13 +14628,17 @@ def _doubt_about_ids(rankings: Rankings) -> str:
     They are integers, each once in a query, in several queries the same, and with gaps: ranks and
     their negatives have none.
     """
-    if rankings.score.dtype.kind not in "iu" or rankings.queries < FEWEST_QUERIES:
+    if rankings.score.dtype.kind not in "iu":
+        return ""
+    if rankings.queries < FEWEST_QUERIES:
         return ""
     query, score = rankings.sorted_scores()
     steps = np.diff(score)[query[1:] == query[:-1]]
     if not 0 <= score.min() <= score.max() > HIGHEST_GRADE:
         return ""
-    if not 0 < steps.min(initial=1) < steps.max(initial=1) or len(np.unique(score)) == len(score):
+    if not 0 < steps.min(initial=1) < steps.max(initial=1):
+        return ""
+    if len(np.unique(score)) == len(score):
         return ""
     problem = "the scores are whole numbers, each once in a query, as ids are"
     labels = "{query: {id: label}}"
@@ -16768,7 +16794,7 @@ def _at_least_two(queries: tuple[Query, ...]) -> tuple[Query, ...]:
     return queries * 2 if len(queries) == 1 else queries
 
 
-def _flat(argument: Argument, parts: Callable[[list[int]], Any]) -> Form:
+def _explanations_forms_flat(argument: Argument, parts: Callable[[list[int]], Any]) -> Form:
     """Return a form for rankings in one list, with an argument made of their lengths."""
     rows = _batch(_LISTS, "{}", np.concatenate)
     return rows._replace(
@@ -16897,11 +16923,11 @@ FORMS = {
     "tensors": _LISTS._replace(of=lambda query: tuple(map(_tensor, _explanations_forms_lists(query))), module="torch"),
     "rows": _batch(_LISTS, "[{}, …]", np.array),
     "tensor_rows": _batch(_LISTS, "[{}, …]", _tensor)._replace(module="torch"),
-    "queries": _flat(
+    "queries": _explanations_forms_flat(
         Argument("query ids", "queries", _GROUPS),
         lambda sizes: np.repeat(range(1, len(sizes) + 1), sizes),
     ),
-    "groups": _flat(Argument("sizes of queries", "sizes", f"{_GROUPS} size"), np.array),
+    "groups": _explanations_forms_flat(Argument("sizes of queries", "sizes", f"{_GROUPS} size"), np.array),
     "relevance": _RELEVANCES,
     "pairs": Form(
         (Argument("[(score, relevance), …]", "pairs", "pair row result"),),

@@ -25,7 +25,7 @@ from .fields import Names, names_of_side
 from .hashes import Columns
 from .ids import id_kind
 from .no_rankings import refuse_ids
-from .sides import are_lists_of_text, read_by_query, read_side, row_of_table, without_filling
+from .sides import read_by_query, read_side, row_of_table, texts_in_lists, without_filling
 from .sources import ARROW, are_lists, in_python, is_sparse, plain
 
 Rows = Sequence[Any]  # a list per query
@@ -190,8 +190,9 @@ def instead_of_refused_ids(error: InputError, run: Any, qrels: Any) -> InputErro
 
     Lists of text beside scores may be labels, which may be repeated, unlike ids.
     """
-    if _are_lists_without_ids(run) and are_lists_of_text(qrels):
-        return _text_beside_scores(list(chain.from_iterable(_lists("references", qrels))))
+    texts = texts_in_lists(qrels)
+    if texts and _are_lists_without_ids(run):
+        return _text_beside_scores(texts)
     return error
 
 
@@ -206,21 +207,14 @@ def _lists_beside_ids(run: ById | Columns, qrels: Any) -> InputError:
     if type(first) is tuple:
         return row_of_table("references", first, names_of_side("qrels"))
     problem = f"hold lists of numbers beside documents with ids, such as {shown(run.first_id)}"
-    hint = "name their documents, [dict(zip(ids, row)) for ids, row in ...]"
-    if not isinstance(run.first_id, str):
-        hint += ", or [dict(enumerate(row)) for row in references] if these are 0, 1, 2, ..."
-    if not _are_values_of_each(run, qrels):
-        sets = "give sets, [set(row) for row in references]"
-        hint = f"if they are ids of relevant documents, {sets}; if values, {hint}"
-    return InputError(f"{problem}; {hint}", "references")
-
-
-def _are_values_of_each(run: ById | Columns, qrels: Any) -> bool:
-    """Return whether lists are as long as those of the run, and repeat a value, unlike ids."""
-    rows = [list(map(str, row)) for row in _lists("references", qrels)]
-    documents = getattr(run, "queries", {}).values()
-    are_as_long = list(map(len, documents)) == list(map(len, rows))
-    return are_as_long and any(len(set(row)) < len(row) for row in rows)
+    ways = [
+        "if they are ids of relevant documents, give sets, [set(row) for row in references]",
+        "if values, name their documents, [dict(zip(ids, row)) for ids, row in ...]",
+    ]
+    if not isinstance(run.first_id, str):  # perhaps a position among candidates
+        by_place = "give [dict(enumerate(row)) for row in references]"
+        ways.insert(0, f"if they are values of the documents 0, 1, 2, ..., {by_place}")
+    return InputError("; ".join([problem, *ways]), "references")
 
 
 # Sparse matrices

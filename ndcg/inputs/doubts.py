@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..measure.messages import mark, shown
-from .documents import has_ids
+from .documents import WITH_DOCUMENTS, has_ids
 from .fields import (
     LISTS_OF_IDS,
     NAMES_OF_RANKS,
@@ -60,7 +60,9 @@ def _doubts_about_ranks(rankings: Rankings, are_called_ranks: bool) -> Iterator[
     """
     query, score = rankings.sorted_scores()
     query, score = query[score < np.inf], score[score < np.inf]
-    if score.min(initial=2) != 1 or (score != np.trunc(score)).any():
+    if score.min(initial=2) != 1:
+        return
+    if (score != np.trunc(score)).any():
         return
     is_next = query[1:] == query[:-1]  # the next document is of the same query
     shared = is_next & (score[1:] == score[:-1])
@@ -104,7 +106,11 @@ def doubts_about_equal_sides(rankings: Rankings) -> Iterator[str]:
     """Yield what a warning says about many scores that are the relevances themselves."""
     score, relevance = rankings.score, rankings.relevance
     # The first document tells nearly always, and the first ones of many.
-    if len(score) < MANY_DOCUMENTS or not rankings.is_full or score[0] != relevance[0]:
+    if len(score) < MANY_DOCUMENTS:
+        return
+    if not rankings.is_full:
+        return
+    if score[0] != relevance[0]:
         return
     looked_at = (slice(PROBE), slice(None))
     are_equal = all(np.array_equal(score[rows], relevance[rows]) for rows in looked_at)
@@ -119,14 +125,17 @@ def doubts_about_one_list(rankings: Rankings, run: Any, qrels: Any) -> Iterator[
     With relevances of their own, the documents are those of both if another list is called the
     run's.
     """
-    if not rankings.is_full or all_fields(run) != all_fields(qrels):
+    if not rankings.is_full or not run.form.endswith(WITH_DOCUMENTS):
+        return
+    if all_fields(run) != all_fields(qrels):
         return
     document = fields_read(run).get("document", "")
     if document != fields_read(qrels).get("document"):
         return
-    are_equal = not qrels.has_values or np.array_equal(rankings.score, rankings.relevance)
+    is_one_field = fields_read(run).get("score") == fields_read(qrels).get("relevance")
+    are_equal = is_one_field and np.array_equal(rankings.score, rankings.relevance)
     has_another = not run.has_values and any(map(_is_list_of_run, run.others))
-    if are_equal or has_another:
+    if are_equal or has_another or not qrels.has_values:
         problem = f"these are the documents of the references too, {shown(document)}"
         hint = f"name the list of each, {mark('fields', {'document': ('...', '...')})}"
         yield f"{problem}; if both are in one log, {hint}"
@@ -142,7 +151,11 @@ def doubts_about_ids(rankings: Rankings, run: Any) -> Iterator[str]:
 
     Nothing is said where no document was both retrieved and judged, which is a warning of its own.
     """
-    if not has_ids(run) or rankings.query_ids is None or rankings.unmatched:
+    if not has_ids(run):
+        return
+    if rankings.query_ids is None:
+        return
+    if rankings.unmatched:
         return
     # Whoever excludes documents knows of them.
     if rankings.excluded is None:
@@ -189,7 +202,9 @@ def _own_documents(rankings: Rankings) -> Iterator[str]:
 
     Nobody judged it, as in collections whose queries are documents. BEIR leaves it out.
     """
-    if rankings.queries < FEWEST_QUERIES or rankings.judged is None:
+    if rankings.queries < FEWEST_QUERIES:
+        return
+    if rankings.judged is None:
         return
     first = enumerate(_first_ids(rankings))
     if all(_finds_itself(rankings, index, documents) for index, documents in first):
@@ -257,7 +272,9 @@ def _may_be_cut(positions: NDArray[Any], by_id: Sequence[NDArray[Any]]) -> bool:
         by_id: the scores of the documents of each query, in the order of their ids.
     """
     highest = positions.max(initial=0)
-    if len(by_id) < FEWEST_QUERIES or highest >= min(MOST_CUT, len(positions)):
+    if len(by_id) < FEWEST_QUERIES:
+        return False
+    if highest >= min(MOST_CUT, len(positions)):
         return False
     # Items may be numbered by how popular they are, and recommended in this order.
     are_by_popularity = all((np.diff(scores) <= 0).all() for scores in by_id)

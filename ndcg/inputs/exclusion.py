@@ -89,7 +89,9 @@ def doubts_about_exclusion(
         return
     _, queries, documents = _rows(exclude)
     # The items that a few users have seen may well be none of those that they were offered.
-    if len(queries) < FEWEST_QUERIES or len(documents) < MANY_DOCUMENTS:
+    if len(queries) < FEWEST_QUERIES:
+        return
+    if len(documents) < MANY_DOCUMENTS:
         return
     excluded = as_list(documents)
     known = set(chain.from_iterable(side.ids() for side in sides))

@@ -34,7 +34,9 @@ def refuse_no_rankings(score: Column, relevance: Column) -> None:
 def warn_of_one_document(score: Column) -> None:
     """Warn of queries of one document, which may be the documents of one query."""
     queries = len(score.offsets) - 1
-    if queries < 2 or (score.offsets != np.arange(queries + 1)).any():
+    if queries < 2:
+        return
+    if (score.offsets != np.arange(queries + 1)).any():
         return
     problem = f"{queries} queries have one document each, so no order matters"
     hint = (

@@ -375,7 +375,7 @@ def refuse_same_column(argument: str, run: Any, qrels: Any) -> None:
         both = f"{mark(argument)} and {mark('references')}"
         problem = f"are the same column of the same table, {shown(score)}"
         hint = fields_to_write({"score": "...", "relevance": "..."}, [])
-        if run.form.endswith(WITH_DOCUMENTS):
+        if run.form.endswith(WITH_DOCUMENTS) and run.others:
             problem = f"are the same field of the same objects, {shown(score)}"
             graded = "if another field has the relevances of these documents"
             ways = [f"{graded}, give {mark('fields', {'relevance': '...'})}"]

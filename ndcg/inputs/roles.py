@@ -4,9 +4,9 @@ An object is a row with one document if the path of the document leads to an id,
 its documents if it leads to a list of ids, or to a mapping of ids to values.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from functools import cache
-from itertools import chain, zip_longest
+from itertools import chain, islice, zip_longest
 from typing import Any, NamedTuple
 
 from ..measure.labels import number_of_text
@@ -37,6 +37,7 @@ from .fields import (
 )
 from .ids import id_kind
 from .objects import (
+    LOOKED_AT,
     fields_of,
     first_in,
     is_empty,
@@ -403,23 +404,34 @@ def _other_documents(
 
 
 def _id_of_hits(objects: Sequence[Any], fields: Fields, path: str, names: Names) -> list[str]:
-    """Return the `_id` of hits that hold the document deeper down, as `_source.doc_id`.
+    """Return the `_id` of hits whose document is in what they store, as `_source.doc_id`.
 
     A search engine finds chunks and variants by their `_id`, and may have stored the id of the
     whole document in each. Nothing tells which one is judged, unless they are the same.
     """
+    hit, stored, _ = path.rpartition("_source.")
+    own = f"{hit}_id"
     if names.kind != "run":
         return []
-    document = fields[path]
-    *outer, name = document.keys[len(document.list_path) :]
-    own = path.removesuffix(".".join([*outer, name])) + "_id"
-    if not outer or own not in fields.leaves:
+    if not stored:
         return []
-    ids, stored = [str(values_at(objects, fields[one].keys)) for one in (own, path)]
-    # A number is text in `_id`.
-    if ids.replace("'", "") == stored.replace("'", ""):
+    if own not in fields.leaves:
         return []
-    return [own]
+    ids, stored_ids = [_flat(values_at(objects, fields[one].keys)) for one in (own, path)]
+    for id_, stored_id in islice(zip(ids, stored_ids, strict=False), LOOKED_AT):
+        # A number is text in `_id`.
+        if id_kind(type(id_)) and str(id_) != str(stored_id):
+            return [own]
+    return []
+
+
+def _flat(values: Iterable[Any]) -> Iterator[Any]:
+    """Yield values one after another, also from lists within lists."""
+    for value in values:
+        if is_list(value):
+            yield from _flat(value)
+        else:
+            yield value
 
 
 def _rankings_elsewhere(fields: Fields, chosen: Field, names: Names) -> list[str]:

@@ -160,7 +160,9 @@ def _refuse_two_matrices(argument: str, rows: Sequence[Any]) -> None:
 
     Those of a model, as the Trainer returns them, may differ in shape.
     """
-    if [getattr(row, "ndim", 0) for row in rows[:3]] != [2, 2] or len(rows[0]) != len(rows[1]):
+    if [getattr(row, "ndim", 0) for row in rows[:3]] != [2, 2]:
+        return
+    if len(rows[0]) != len(rows[1]):
         return
     first, second = (tuple(row.shape) for row in rows)
     ids = mark("document_ids", said="document_ids=ids")
@@ -305,7 +307,9 @@ def _of_single_object(argument: str, side: Mapping[Any, Any], names: Names) -> B
 
 def _are_alike(value: Any) -> bool:
     """Return whether a value is a mapping of several objects with the same fields."""
-    if not isinstance(value, Mapping) or not all(map(is_object, value.values())):
+    if not isinstance(value, Mapping):
+        return False
+    if not all(map(is_object, value.values())):
         return False
     return _have_same_keys(list(map(fields_of, value.values())))
 
@@ -564,10 +568,15 @@ def _are_ids(row: Any) -> bool:
     return id_kind(type(first_in(row))) not in ("", "integers")
 
 
-def are_lists_of_text(side: Any) -> bool:
-    """Return whether a side holds lists of text, as the first one that is not empty tells."""
-    first = _as_row("", _first_filled(_rows(side)), by_position=True)
-    return isinstance(first, list) and isinstance(first_in(first), str)
+def texts_in_lists(side: Any) -> list[str]:
+    """Return the texts in the lists of a side; none if they hold anything else, but for None."""
+    rows = _rows(side)
+    if set(map(type, rows)) != {list}:
+        return []
+    values = list(chain.from_iterable(rows))
+    if not {str, NoneType}.issuperset(map(type, values)):
+        return []
+    return list(filter(None, values))
 
 
 def are_hits(row: Any) -> bool:

@@ -110,7 +110,9 @@ def _doubt_about_totals(part: Rankings) -> str:
         return ""
     names = part.names()
     totals = names_of_totals([names[query] for query in lone.tolist()], names)
-    if not totals or 2 * (len(lone) - len(totals)) >= part.queries - len(totals):
+    if not totals:
+        return ""
+    if 2 * (len(lone) - len(totals)) >= part.queries - len(totals):
         return ""
     problem = f"query {shown(totals[0])} has one document, and most others have more"
     return f"{problem}; {without_totals(totals[0])}"
@@ -139,7 +141,9 @@ def doubt_if_swapped(score: Array, relevance: Array) -> str:
     Both are between 0 and 1, or the relevances are of many different values: scores seldom repeat,
     judgments often.
     """
-    if (score != np.trunc(score)).any() or not 1 < len(np.unique(score)) <= MOST_GRADES:
+    if (score != np.trunc(score)).any():
+        return ""
+    if not 1 < len(np.unique(score)) <= MOST_GRADES:
         return ""
     # With fewer fractions they may well be judgments.
     if np.mean(relevance != np.trunc(relevance)) <= 0.5:
@@ -194,8 +198,8 @@ def _doubt_about_equal_relevances(rankings: Rankings) -> str:
     problem = "all documents of each query are equally relevant, so that any order is ideal"
     if not _count_from_zero(rankings):
         return f"{problem}; give the documents that are not relevant too, with their scores"
-    grades = "{query: dict(enumerate(grades))}"
-    return f"{problem}; if the references are grades and not ids, give {grades}"
+    hint = "give dict(enumerate(grades)) in place of each list"
+    return f"{problem}; if the references are grades and not ids, {hint}"
 
 
 def _count_from_zero(rankings: Rankings) -> bool:
@@ -215,13 +219,17 @@ def _doubt_about_ids(rankings: Rankings) -> str:
     They are integers, each once in a query, in several queries the same, and with gaps: ranks and
     their negatives have none.
     """
-    if rankings.score.dtype.kind not in "iu" or rankings.queries < FEWEST_QUERIES:
+    if rankings.score.dtype.kind not in "iu":
+        return ""
+    if rankings.queries < FEWEST_QUERIES:
         return ""
     query, score = rankings.sorted_scores()
     steps = np.diff(score)[query[1:] == query[:-1]]
     if not 0 <= score.min() <= score.max() > HIGHEST_GRADE:
         return ""
-    if not 0 < steps.min(initial=1) < steps.max(initial=1) or len(np.unique(score)) == len(score):
+    if not 0 < steps.min(initial=1) < steps.max(initial=1):
+        return ""
+    if len(np.unique(score)) == len(score):
         return ""
     problem = "the scores are whole numbers, each once in a query, as ids are"
     labels = "{query: {id: label}}"

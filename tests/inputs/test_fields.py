@@ -280,6 +280,10 @@ def test_the_same_id_in_the_source_of_a_hit_is_not_asked_about() -> None:
     hits = stored(("7", 7), ("8", 8))
     assert score({"q": hits}, {"q": {8: 1}}) == pytest.approx(SECOND)
     assert score({"q": {"hits": hits}}, {"q": {8: 1}}) == pytest.approx(SECOND)
+    without_own = stored((None, "a"), (np.nan, "b"))
+    assert score({"q": without_own}, {"q": {"b": 1}}) == pytest.approx(SECOND)
+    of_numpy = stored((np.str_("a"), "a"), ("b", np.str_("b")))
+    assert score({"q": of_numpy}, {"q": {"b": 1}}) == pytest.approx(SECOND)
     judged = [{"_id": "x", "_source": {"doc_id": "b", "relevance": 1}}]  # of an index of judgments
     assert score({"q": ["a", "b"]}, {"q": judged}) == pytest.approx(SECOND)
 
@@ -839,6 +843,8 @@ def test_two_logs_of_the_same_fields_may_be_a_run_and_its_references(recwarn: An
     assert score(run, gold) == pytest.approx((1 + 2 * SECOND) / (2 + SECOND))
     ranked, relevant = ([{"qid": "q", "lang": "en", "ids": [*ids]}] for ids in ("ab", "b"))
     assert score(ranked, relevant) == pytest.approx(SECOND)
+    rows = [{"qid": "q", "docno": document} for document in "ab"]
+    assert score(rows, [*reversed(rows)]) == 1.0
     assert not recwarn.list
 
 
