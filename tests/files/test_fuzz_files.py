@@ -362,6 +362,7 @@ def check(ndcg: Metric, folder: Path, chance: random.Random, longest: int) -> bo
 @NOTHING_IN_COMMON
 @pytest.mark.filterwarnings("ignore:.*missing from the run:UserWarning")
 @pytest.mark.filterwarnings("ignore:.*which are two ids:UserWarning")  # 7 and 007
+@pytest.mark.filterwarnings("ignore:.*rise in the order of their documents:UserWarning")
 def test_every_file_ends_in_the_number_of_a_slow_reader_or_in_its_error(
     ndcg: Metric, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
