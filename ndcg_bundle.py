@@ -8308,8 +8308,8 @@ def roles_of_hits(fields: Fields, names: Names, rows: Sequence[Any]) -> Roles:
     """Return where the hits in the rows of queries have the documents and their values."""
     outside_lists = fields.leaves.outside_lists
     documents = names.candidates("document", outside_lists, DOCUMENT_OF_HITS)
-    also = _other_documents(rows, outside_lists, documents, names)
-    candidates: Candidates = {"document": [*documents, *also]}
+    own = _id_of_hits(rows, outside_lists, documents, names)
+    candidates: Candidates = {"document": [*documents, *own]}
     others = len(fields.leaves) - 1  # beside one id
     candidates |= _values_beside(outside_lists, others, names)
     try:
@@ -8385,7 +8385,8 @@ def roles_of_objects(
         queries = names.candidates("query", held[""], standard)
         if queries or not names.has_query_ids:
             candidates["query"] = queries
-    candidates["document"] = [*documents, *_other_documents(objects, fields, documents, names)]
+    own = _id_of_hits(objects, fields, documents, names)
+    candidates["document"] = [*documents, *own, *_rankings_elsewhere(fields, documents, names)]
     candidates |= _inputs_roles_values(objects, fields, candidates, names)
     try:
         roles = Roles.chosen(fields, candidates, names, "the objects have")
@@ -8455,7 +8456,9 @@ def _refuse_values_of_other_ids(fields: Fields, paths: Mapping[str, str], role: 
     """Raise an error for values in another list of objects, or beside another list of ids."""
     document = fields[paths["document"]]
     value = fields[paths.get(role, paths["document"])]
-    if not document.holder or isinstance(value.example, Mapping):
+    if not document.holder:
+        return
+    if isinstance(value.example, Mapping):
         return
     # Values may stand in the same list, or in a list beside that of the documents.
     beside = (document.list_path or document.keys)[:-1]
@@ -8482,28 +8485,25 @@ def _document_or_list(kind: str) -> Groups:
     return tuple((*names, *names_of_lists) for names, names_of_lists in groups)
 
 
-def _other_documents(
+def _id_of_hits(
     objects: Sequence[Any], fields: Fields, documents: Sequence[str], names: Names
 ) -> list[str]:
-    """Return the fields that could be the document as well as the only one of a standard name."""
-    if len(documents) != 1 or names.candidates("document", fields, ()):
-        return []
-    own = _id_of_hits(objects, fields, documents[0], names)
-    return [*own, *_rankings_elsewhere(fields, fields[documents[0]], names)]
-
-
-def _id_of_hits(objects: Sequence[Any], fields: Fields, path: str, names: Names) -> list[str]:
     """Return the `_id` of hits whose document is in what they store, as `_source.doc_id`.
 
     A search engine finds chunks and variants by their `_id`, and may have stored the id of the
     whole document in each. Nothing tells which one is judged, unless they are the same.
     """
-    hit, stored, _ = path.rpartition("_source.")
-    own = f"{hit}_id"
     if names.kind != "run":
         return []
+    if len(documents) != 1:
+        return []
+    (path,) = documents
+    hit, stored, _ = path.rpartition("_source.")
     if not stored:
         return []
+    if names.name("document") is not None:
+        return []
+    own = f"{hit}_id"
     if own not in fields.leaves:
         return []
     ids, stored_ids = [_inputs_roles_flat(values_at(objects, fields[one].keys)) for one in (own, path)]
@@ -8523,12 +8523,17 @@ def _inputs_roles_flat(values: Iterable[Any]) -> Iterator[Any]:
             yield value
 
 
-def _rankings_elsewhere(fields: Fields, chosen: Field, names: Names) -> list[str]:
+def _rankings_elsewhere(fields: Fields, documents: Sequence[str], names: Names) -> list[str]:
     """Return ids in other lists than that of the document, which could be those of this side.
 
     There are such only if the chosen list has values of the other side: a log may hold the run
     under other names, and the references under standard ones.
     """
+    if len(documents) != 1:
+        return []
+    if names.name("document") is not None:
+        return []
+    chosen = fields[documents[0]]
     values_of_other_side = PLAIN_RELEVANCES if names.kind == "run" else PLAIN_SCORES
     values = fields_called(values_of_other_side, fields.leaves)
     if chosen.list_path not in [fields[path].list_path for path in values]:
@@ -8559,7 +8564,9 @@ def _inputs_roles_values(
     if len(places) != 1:  # one error names all that is not clear
         return _values_beside(fields.leaves, 1, names)
     document = fields[documents[0]]
-    if isinstance(document.example, Mapping) or are_pairs(document.example):
+    if isinstance(document.example, Mapping):
+        return {}
+    if are_pairs(document.example):
         return {}
     if role in names.given:
         return {role: names.candidates(role, fields, ())}
@@ -9551,7 +9558,9 @@ def _has_names_of_fields(row: Mapping[Any, Any], names: Names) -> bool:
 
 def are_queries(row: Mapping[Any, Any], names: Names) -> bool:
     """Return whether an object maps queries to their documents: to lists of ids, or to numbers."""
-    if is_single_object(row, names) or spelled(row, chain(*LISTS_OF_IDS[names.kind])):
+    if is_single_object(row, names):
+        return False
+    if spelled(row, chain(*LISTS_OF_IDS[names.kind])):
         return False
     return all(map(_are_ids_or_numbers, row.values()))
 

@@ -393,7 +393,9 @@ def _has_names_of_fields(row: Mapping[Any, Any], names: Names) -> bool:
 
 def are_queries(row: Mapping[Any, Any], names: Names) -> bool:
     """Return whether an object maps queries to their documents: to lists of ids, or to numbers."""
-    if is_single_object(row, names) or spelled(row, chain(*LISTS_OF_IDS[names.kind])):
+    if is_single_object(row, names):
+        return False
+    if spelled(row, chain(*LISTS_OF_IDS[names.kind])):
         return False
     return all(map(_are_ids_or_numbers, row.values()))
 
