@@ -4469,7 +4469,7 @@ def _on_other_sides(error: UnknownFieldError, read: Mapping[str, Any]) -> Iterat
 
 
 def _integers_on_other_sides(error: UnknownFieldError, read: Mapping[str, Any]) -> Iterator[str]:
-    """Yield which other sides have integers as ids, where this side is a file and has text."""
+    """Yield that ids of another side are integers, if this side is a file, where ids are text."""
     if "path" not in error.options:
         return
     for argument, side in read.items():
@@ -5954,8 +5954,8 @@ class Rankings(NamedTuple):
 
         In lists and mappings by ids, this is known only if a query has both retrieved and judged
         documents. In flat columns, there may be no such query because the ids of queries differ.
-        Fields that both sides have and that are not read may hold the same ids, and so may other
-        ids of a hit of the run.
+        The same ids may be in a field that was not read: one that both sides have, or another id
+        of a hit.
         """
         if self.excluded is not None:
             problem = self._if_all_are_excluded(self.excluded, exclude_from)
@@ -10679,7 +10679,7 @@ def _with_queries_of(run: Columns, qrels: Columns) -> tuple[Columns, NDArray[np.
 
 
 def _refuse_other_kinds(rows: Columns, qrels: Columns, run: ById | Columns) -> None:
-    """Raise an error for ids of two kinds, such as text and integers, in the rows of a run."""
+    """Raise an error if ids are text in the rows of a run and, say, integers in references."""
     ids = {
         "query": (rows.query_ids, qrels.query_ids),
         "document": (rows.document, qrels.document),
@@ -25689,7 +25689,7 @@ def _by_number(count: int, one: str, several: str) -> str:
 def _effect_without_relevant(options: Options) -> str:
     """Return what queries without a relevant document do to a mean of nDCG, if options tell."""
     value = options.zero_division
-    # Gains of other kinds may be above 0 for a relevance of 0.
+    # The caller's own gains may be above 0 where the relevance is 0.
     if isinstance(value, str) or not isinstance(options.gain, (str, Labels)):
         return ""
     if math.isnan(value):

@@ -943,7 +943,7 @@ def _on_other_sides(error: UnknownFieldError, read: Mapping[str, Any]) -> Iterat
 
 
 def _integers_on_other_sides(error: UnknownFieldError, read: Mapping[str, Any]) -> Iterator[str]:
-    """Yield which other sides have integers as ids, where this side is a file and has text."""
+    """Yield that ids of another side are integers, if this side is a file, where ids are text."""
     if "path" not in error.options:
         return
     for argument, side in read.items():

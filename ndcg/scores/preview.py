@@ -191,7 +191,7 @@ def _by_number(count: int, one: str, several: str) -> str:
 def _effect_without_relevant(options: Options) -> str:
     """Return what queries without a relevant document do to a mean of nDCG, if options tell."""
     value = options.zero_division
-    # Gains of other kinds may be above 0 for a relevance of 0.
+    # The caller's own gains may be above 0 where the relevance is 0.
     if isinstance(value, str) or not isinstance(options.gain, (str, Labels)):
         return ""
     if math.isnan(value):
