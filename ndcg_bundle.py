@@ -4051,9 +4051,10 @@ def _with_standard_names(
     by_group: dict[int, list[Any]] = defaultdict(list)
     for possible, groups in standard:
         group_of = _group_of_names(groups)
-        for path in fields_called(group_of, possible):
-            if path not in taken and possible.tells(path):
-                by_group[group_of[possible[path].name]].append(path)
+        for path, field in possible.items():
+            group = group_of.get(field.name)
+            if group is not None and path not in taken and possible.tells(path):
+                by_group[group].append(path)
     return by_group[min(by_group, default=0)]
 
 
@@ -9552,6 +9553,8 @@ def _has_names_of_fields(row: Mapping[Any, Any], names: Names) -> bool:
     """Return whether a mapping has standard names of two roles, or begins a path of `fields`."""
     if are_names_of_fields(row):
         return True
+    if not names.given:
+        return False
     paths = [accumulate(path.split("."), "{}.{}".format) for path in names.given_names]
     return not set(map(plain_name, row)).isdisjoint(map(plain_name, chain(*paths)))
 
@@ -11117,12 +11120,14 @@ def settled_systems(
     )
     names = {run: names_of("run", score_order=orders[run], keep=keep) for run in runs}
     names["references"] = names_of("qrels", labels=labels)
+    given = {**runs, "references": inputs.references}
     if inputs.exclude is not None:
         names["exclude"] = names_of("exclude")
-    others = {"references": inputs.references, "exclude": inputs.exclude}
+        given["exclude"] = inputs.exclude
     ids = {"query_ids": inputs.query_ids, "document_ids": inputs.document_ids}
+    given |= {name: value for name, value in ids.items() if value is not None}
     # Generators become lists, since their values are looked at before they are read.
-    given = {argument: listed(side) for argument, side in {**runs, **others, **ids}.items()}
+    given = {argument: listed(side) for argument, side in given.items()}
     sides = _read_sides({argument: given[argument] for argument in names}, names, check)
     named = [name for name, side in sides.items() if has_ids(side) and side.positions is None]
     # The queries or documents of others are matched by position.
@@ -11138,7 +11143,7 @@ def settled_systems(
     for name, side in converted.items():
         if not has_ids(side):
             converted[name] = plain(name, side)
-    shared = {name: converted[name] for name in (*others, *ids)}
+    shared = {name: side for name, side in converted.items() if name not in runs}
     systems = []
     for run in runs:
         if given[run] is given["references"]:

@@ -525,9 +525,10 @@ def _with_standard_names(
     by_group: dict[int, list[Any]] = defaultdict(list)
     for possible, groups in standard:
         group_of = _group_of_names(groups)
-        for path in fields_called(group_of, possible):
-            if path not in taken and possible.tells(path):
-                by_group[group_of[possible[path].name]].append(path)
+        for path, field in possible.items():
+            group = group_of.get(field.name)
+            if group is not None and path not in taken and possible.tells(path):
+                by_group[group].append(path)
     return by_group[min(by_group, default=0)]
 
 

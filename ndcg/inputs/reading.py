@@ -155,12 +155,14 @@ def settled_systems(
     )
     names = {run: names_of("run", score_order=orders[run], keep=keep) for run in runs}
     names["references"] = names_of("qrels", labels=labels)
+    given = {**runs, "references": inputs.references}
     if inputs.exclude is not None:
         names["exclude"] = names_of("exclude")
-    others = {"references": inputs.references, "exclude": inputs.exclude}
+        given["exclude"] = inputs.exclude
     ids = {"query_ids": inputs.query_ids, "document_ids": inputs.document_ids}
+    given |= {name: value for name, value in ids.items() if value is not None}
     # Generators become lists, since their values are looked at before they are read.
-    given = {argument: listed(side) for argument, side in {**runs, **others, **ids}.items()}
+    given = {argument: listed(side) for argument, side in given.items()}
     sides = _read_sides({argument: given[argument] for argument in names}, names, check)
     named = [name for name, side in sides.items() if has_ids(side) and side.positions is None]
     # The queries or documents of others are matched by position.
@@ -176,7 +178,7 @@ def settled_systems(
     for name, side in converted.items():
         if not has_ids(side):
             converted[name] = plain(name, side)
-    shared = {name: converted[name] for name in (*others, *ids)}
+    shared = {name: side for name, side in converted.items() if name not in runs}
     systems = []
     for run in runs:
         if given[run] is given["references"]:

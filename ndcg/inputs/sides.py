@@ -387,6 +387,8 @@ def _has_names_of_fields(row: Mapping[Any, Any], names: Names) -> bool:
     """Return whether a mapping has standard names of two roles, or begins a path of `fields`."""
     if are_names_of_fields(row):
         return True
+    if not names.given:
+        return False
     paths = [accumulate(path.split("."), "{}.{}".format) for path in names.given_names]
     return not set(map(plain_name, row)).isdisjoint(map(plain_name, chain(*paths)))
 
