@@ -203,7 +203,10 @@ class ValueReader:
         """Raise an error for a value that is unlike the first ones."""
         if not isinstance(value, self.container):
             problem = f"{shown_cell(value)} is not {self.container_in_words}"
-            raise ValueError(f"{problem}; give all queries in one form")
+            hint = "give all queries in one form"
+            if isinstance(value, (int, float)):
+                hint += "; if these are the numbers of one query, give {query: {document: number}}"
+            raise ValueError(f"{problem}; {hint}")
 
     def _read(self, number: int, value: Any) -> Sequence[Any]:
         """Return the documents of the queries in a value, which has this number in the file."""
