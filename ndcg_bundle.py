@@ -6728,6 +6728,11 @@ def has_ids(side: Any) -> bool:
     return isinstance(side, (ById, Columns))
 
 
+def is_log(side: ById | Columns) -> bool:
+    """Return whether a side, which has ids, was read from objects with a query's documents each."""
+    return side.form.endswith(WITH_DOCUMENTS)
+
+
 def has_no_documents(side: Any) -> bool:
     """Return whether a side holds no document, so that there is nothing that has fields."""
     if isinstance(side, ById):
@@ -7283,25 +7288,31 @@ def doubts_about_equal_sides(rankings: Rankings) -> Iterator[str]:
 
 
 def doubts_about_one_list(rankings: Rankings, run: Any, qrels: Any) -> Iterator[str]:
-    """Yield what a warning says about one list of a log, or of two alike, that is both sides.
-
-    With relevances of their own, the documents are those of both if another list is called the
-    run's.
-    """
-    if not rankings.is_full or not run.form.endswith(WITH_DOCUMENTS):
+    """Yield what a warning says about one list of a log, or of two alike, that is both sides."""
+    if not rankings.is_full:
+        return
+    if not is_log(run):
         return
     if all_fields(run) != all_fields(qrels):
         return
     document = fields_read(run).get("document", "")
     if document != fields_read(qrels).get("document"):
         return
-    is_one_field = fields_read(run).get("score") == fields_read(qrels).get("relevance")
-    are_equal = is_one_field and np.array_equal(rankings.score, rankings.relevance)
-    has_another = not run.has_values and any(map(_is_list_of_run, run.others))
-    if are_equal or has_another or not qrels.has_values:
+    if _is_one_list_twice(rankings, run, qrels):
         problem = f"these are the documents of the references too, {shown(document)}"
         hint = f"name the list of each, {mark('fields', {'document': ('...', '...')})}"
         yield f"{problem}; if both are in one log, {hint}"
+
+
+def _is_one_list_twice(rankings: Rankings, run: Any, qrels: Any) -> bool:
+    """Return whether documents of both sides, in one field, seem to be only those of one side."""
+    if not qrels.has_values:
+        return True
+    if not run.has_values and any(map(_is_list_of_run, run.others)):
+        return True
+    if fields_read(run).get("score") != fields_read(qrels).get("relevance"):
+        return False
+    return np.array_equal(rankings.score, rankings.relevance)
 
 
 def _is_list_of_run(path: Any) -> bool:
@@ -11342,7 +11353,7 @@ def refuse_same_column(argument: str, run: Any, qrels: Any) -> None:
         both = f"{mark(argument)} and {mark('references')}"
         problem = f"are the same column of the same table, {shown(score)}"
         hint = fields_to_write({"score": "...", "relevance": "..."}, [])
-        if run.form.endswith(WITH_DOCUMENTS) and run.others:
+        if is_log(run) and run.others:
             problem = f"are the same field of the same objects, {shown(score)}"
             graded = "if another field has the relevances of these documents"
             ways = [f"{graded}, give {mark('fields', {'relevance': '...'})}"]
@@ -25582,8 +25593,8 @@ class Preview(Readable):
         more_retrieved: how many more documents of this query were retrieved.
         more_judged: how many more are judged and were not retrieved.
         none_relevant: how many queries have no relevant document.
-        effect: what these do to a mean of nDCG, such as "counted as 0 in nDCG"; empty if that
-            depends on the gains or on what was retrieved.
+        none_relevant_effect: what these do to a mean of nDCG, such as "counted as 0 in nDCG"; empty
+            if that depends on the gains or on what was retrieved.
     """
 
     predictions: SidePreview
@@ -25601,7 +25612,7 @@ class Preview(Readable):
     more_retrieved: int
     more_judged: int
     none_relevant: int
-    effect: str
+    none_relevant_effect: str
     signature = ""
 
     def _sides(self) -> dict[str, SidePreview]:
@@ -25651,7 +25662,7 @@ class Preview(Readable):
         """Yield what is the case for some of all queries, not only for the one that is shown."""
         judged = f"{self.queries:,} judged queries"
         ranked = f"{self.predictions.queries:,} queries of the run"
-        none = ", ".join(filter(None, ["no relevant document", self.effect]))
+        none = ", ".join(filter(None, ["no relevant document", self.none_relevant_effect]))
         shares = [
             (self.missing, judged, "is missing from the run", "are missing from the run"),
             (self.not_judged, ranked, "is not judged", "are not judged"),
@@ -25807,7 +25818,7 @@ def preview(
         query=query,
         **ranking,
         none_relevant=none_relevant,
-        effect=_effect_without_relevant(parsed),
+        none_relevant_effect=_effect_without_relevant(parsed),
     )
 
 

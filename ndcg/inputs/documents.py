@@ -85,6 +85,11 @@ def has_ids(side: Any) -> bool:
     return isinstance(side, (ById, Columns))
 
 
+def is_log(side: ById | Columns) -> bool:
+    """Return whether a side, which has ids, was read from objects with a query's documents each."""
+    return side.form.endswith(WITH_DOCUMENTS)
+
+
 def has_no_documents(side: Any) -> bool:
     """Return whether a side holds no document, so that there is nothing that has fields."""
     if isinstance(side, ById):

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..measure.messages import mark, shown
-from .documents import WITH_DOCUMENTS, has_ids
+from .documents import has_ids, is_log
 from .fields import (
     LISTS_OF_IDS,
     NAMES_OF_RANKS,
@@ -120,25 +120,31 @@ def doubts_about_equal_sides(rankings: Rankings) -> Iterator[str]:
 
 
 def doubts_about_one_list(rankings: Rankings, run: Any, qrels: Any) -> Iterator[str]:
-    """Yield what a warning says about one list of a log, or of two alike, that is both sides.
-
-    With relevances of their own, the documents are those of both if another list is called the
-    run's.
-    """
-    if not rankings.is_full or not run.form.endswith(WITH_DOCUMENTS):
+    """Yield what a warning says about one list of a log, or of two alike, that is both sides."""
+    if not rankings.is_full:
+        return
+    if not is_log(run):
         return
     if all_fields(run) != all_fields(qrels):
         return
     document = fields_read(run).get("document", "")
     if document != fields_read(qrels).get("document"):
         return
-    is_one_field = fields_read(run).get("score") == fields_read(qrels).get("relevance")
-    are_equal = is_one_field and np.array_equal(rankings.score, rankings.relevance)
-    has_another = not run.has_values and any(map(_is_list_of_run, run.others))
-    if are_equal or has_another or not qrels.has_values:
+    if _is_one_list_twice(rankings, run, qrels):
         problem = f"these are the documents of the references too, {shown(document)}"
         hint = f"name the list of each, {mark('fields', {'document': ('...', '...')})}"
         yield f"{problem}; if both are in one log, {hint}"
+
+
+def _is_one_list_twice(rankings: Rankings, run: Any, qrels: Any) -> bool:
+    """Return whether documents of both sides, in one field, seem to be only those of one side."""
+    if not qrels.has_values:
+        return True
+    if not run.has_values and any(map(_is_list_of_run, run.others)):
+        return True
+    if fields_read(run).get("score") != fields_read(qrels).get("relevance"):
+        return False
+    return np.array_equal(rankings.score, rankings.relevance)
 
 
 def _is_list_of_run(path: Any) -> bool:

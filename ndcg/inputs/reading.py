@@ -23,11 +23,11 @@ from ..measure.scoring import InvalidRankingError
 from .beside_ids import SCORE_OF_EACH_ROW, instead_of_refused_ids
 from .columns import as_number, read_column, read_flat_column
 from .documents import (
-    WITH_DOCUMENTS,
     ById,
     has_ids,
     has_no_documents,
     ids_of_queries,
+    is_log,
     refuse_no_values,
 )
 from .doubts import (
@@ -377,7 +377,7 @@ def refuse_same_column(argument: str, run: Any, qrels: Any) -> None:
         both = f"{mark(argument)} and {mark('references')}"
         problem = f"are the same column of the same table, {shown(score)}"
         hint = fields_to_write({"score": "...", "relevance": "..."}, [])
-        if run.form.endswith(WITH_DOCUMENTS) and run.others:
+        if is_log(run) and run.others:
             problem = f"are the same field of the same objects, {shown(score)}"
             graded = "if another field has the relevances of these documents"
             ways = [f"{graded}, give {mark('fields', {'relevance': '...'})}"]

@@ -76,8 +76,8 @@ class Preview(Readable):
         more_retrieved: how many more documents of this query were retrieved.
         more_judged: how many more are judged and were not retrieved.
         none_relevant: how many queries have no relevant document.
-        effect: what these do to a mean of nDCG, such as "counted as 0 in nDCG"; empty if that
-            depends on the gains or on what was retrieved.
+        none_relevant_effect: what these do to a mean of nDCG, such as "counted as 0 in nDCG"; empty
+            if that depends on the gains or on what was retrieved.
     """
 
     predictions: SidePreview
@@ -95,7 +95,7 @@ class Preview(Readable):
     more_retrieved: int
     more_judged: int
     none_relevant: int
-    effect: str
+    none_relevant_effect: str
     signature = ""
 
     def _sides(self) -> dict[str, SidePreview]:
@@ -145,7 +145,7 @@ class Preview(Readable):
         """Yield what is the case for some of all queries, not only for the one that is shown."""
         judged = f"{self.queries:,} judged queries"
         ranked = f"{self.predictions.queries:,} queries of the run"
-        none = ", ".join(filter(None, ["no relevant document", self.effect]))
+        none = ", ".join(filter(None, ["no relevant document", self.none_relevant_effect]))
         shares = [
             (self.missing, judged, "is missing from the run", "are missing from the run"),
             (self.not_judged, ranked, "is not judged", "are not judged"),
@@ -301,7 +301,7 @@ def preview(
         query=query,
         **ranking,
         none_relevant=none_relevant,
-        effect=_effect_without_relevant(parsed),
+        none_relevant_effect=_effect_without_relevant(parsed),
     )
 
 
