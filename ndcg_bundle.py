@@ -11123,52 +11123,88 @@ def settled_systems(
     """
     fields = inputs.names
     orders = dict(zip(runs, score_orders, strict=True))
-    names_of = partial(
-        names_of_side,
-        fields=fields,
-        has_query_ids=inputs.has_query_ids,
-        query_ids=inputs.query_ids,
-    )
-    names = {run: names_of("run", score_order=orders[run], keep=keep) for run in runs}
-    names["references"] = names_of("qrels", labels=labels)
-    given = {**runs, "references": inputs.references}
-    if inputs.exclude is not None:
-        names["exclude"] = names_of("exclude")
-        given["exclude"] = inputs.exclude
-    ids = {"query_ids": inputs.query_ids, "document_ids": inputs.document_ids}
-    given |= {name: value for name, value in ids.items() if value is not None}
-    # Generators become lists, since their values are looked at before they are read.
-    given = {argument: listed(side) for argument, side in given.items()}
+    names = _names_of_sides(orders, fields, inputs, labels, keep)
+    given = _inputs_reading_given(runs, inputs)
     sides = _read_sides({argument: given[argument] for argument in names}, names, check)
     named = [name for name, side in sides.items() if has_ids(side) and side.positions is None]
     # The queries or documents of others are matched by position.
     refuse_other_orders({name: given[name] for name in given if name not in named})
     if names["references"].has_no_value:
         _warn_of_unread_relevances(sides["references"], given["references"])
-    read_runs = [sides[run] for run in runs]
-    if not any(map(has_no_documents, (*read_runs, sides["references"]))):
-        refuse_unused_fields(fields, read_runs, sides["references"], sides.get("exclude"), **ids)
-    # A name of a column is among `fields`.
-    given.update({name: None for name, value in ids.items() if isinstance(value, str)})
-    converted = {**given, **sides}
-    for name, side in converted.items():
+    _refuse_unused_fields(fields, [sides[run] for run in runs], sides, inputs)
+    settled = {**given, **sides}
+    for name, side in settled.items():
         if not has_ids(side):
-            converted[name] = plain(name, side)
-    shared = {name: side for name, side in converted.items() if name not in runs}
+            settled[name] = plain(name, side)
+    shared = {name: side for name, side in settled.items() if name not in runs}
+    beside = inputs._replace(fields=None, **shared)
     systems = []
     for run in runs:
         if given[run] is given["references"]:
             refuse_same_column(run, sides[run], sides["references"])
-        name = _field_of(sides[run], "score") or name_of_column(given[run])
-        settled = {**shared, "predictions": converted[run], "score_name": name}
-        system = together(inputs._replace(fields=None, **settled), names[run])
-        _refuse_values_by_position(run, converted[run], system.predictions, names[run])
-        qrels = converted["references"]
-        _refuse_values_by_position("references", qrels, system.references, names["references"])
-        if orders[run] != "ascending" and says_lowest_first(name, NAMES_OF_RANKS):
+        score_name = _field_of(sides[run], "score") or name_of_column(given[run])
+        both = beside._replace(predictions=settled[run], score_name=score_name)
+        system = together(both, names[run])
+        _refuse_values_by_position(run, both.predictions, system.predictions, names[run])
+        _refuse_values_by_position(
+            "references", both.references, system.references, names["references"]
+        )
+        if orders[run] != "ascending" and says_lowest_first(score_name, NAMES_OF_RANKS):
             _refuse_counted_ranks(run, system, labels, keep)
         systems.append(system)
     return systems
+
+
+def _names_of_sides(
+    orders: Mapping[str, str | None],
+    fields: Any,
+    inputs: Inputs,
+    labels: Labels | None,
+    keep: str | None,
+) -> dict[str, Names]:
+    """Return the names of runs, whose orders of scores are given, and of the sides beside them."""
+    names_of = partial(
+        names_of_side,
+        fields=fields,
+        has_query_ids=inputs.has_query_ids,
+        query_ids=inputs.query_ids,
+    )
+    names = {run: names_of("run", score_order=order, keep=keep) for run, order in orders.items()}
+    names["references"] = names_of("qrels", labels=labels)
+    if inputs.exclude is not None:
+        names["exclude"] = names_of("exclude")
+    return names
+
+
+def _inputs_reading_given(runs: Mapping[str, Any], inputs: Inputs) -> dict[str, Any]:
+    """Return the runs and what is given beside them, by argument.
+
+    Generators become lists, since their values are looked at before they are read.
+    """
+    given = {**runs, "references": inputs.references}
+    if inputs.exclude is not None:
+        given["exclude"] = inputs.exclude
+    for argument in ("query_ids", "document_ids"):
+        ids = getattr(inputs, argument)
+        if isinstance(ids, str):
+            given[argument] = None  # the name of a column, which is among `fields`
+        elif ids is not None:
+            given[argument] = ids
+    return {argument: listed(value) for argument, value in given.items()}
+
+
+def _refuse_unused_fields(
+    fields: Any, runs: Sequence[Any], sides: Mapping[str, Any], inputs: Inputs
+) -> None:
+    """Raise an error for a name in `fields` that no side has.
+
+    A side without a document has no fields.
+    """
+    qrels = sides["references"]
+    if any(map(has_no_documents, (*runs, qrels))):
+        return
+    ids = {"query_ids": inputs.query_ids, "document_ids": inputs.document_ids}
+    refuse_unused_fields(fields, runs, qrels, sides.get("exclude"), **ids)
 
 
 def _refuse_counted_ranks(
@@ -22426,11 +22462,11 @@ def sentence_transformers_evaluator(
         candidates = _candidates(candidates, queries, corpus, references)
         searched = candidates  # a query without candidates has no ranking
         ranked = set().union(*candidates.values())
-    embedding = _given(truncate_dim=truncate_dim, max_active_dims=max_active_dims)
+    embedding = _loops_evaluator_given(truncate_dim=truncate_dim, max_active_dims=max_active_dims)
     sizes = {"corpus_chunk_size": corpus_chunk_size, "batch_size": batch_size, **embedding}
     for argument, size in sizes.items():
         whole(argument, size, 1)
-    prompts = _given(
+    prompts = _loops_evaluator_given(
         query_prompt=query_prompt,
         query_prompt_name=query_prompt_name,
         corpus_prompt=corpus_prompt,
@@ -22504,7 +22540,7 @@ def _check_known(argument: str, by_query: Any, queries: Any, hint: str) -> None:
         )
 
 
-def _given(**arguments: Any) -> dict[str, Any]:
+def _loops_evaluator_given(**arguments: Any) -> dict[str, Any]:
     return {argument: value for argument, value in arguments.items() if value is not None}
 
 
