@@ -25707,9 +25707,10 @@ class Preview(Readable):
         for count, among, one, several in shares:
             if count:
                 yield f"{count:,} of {among} {_by_number(count, one, several)}."
-        queries = _by_number(self.queries, "judged query", judged)
-        documents = f"{self.judged:,} of {self.retrieved:,} retrieved documents"
-        yield f"For the {queries}, {documents} {_by_number(self.judged, 'is', 'are')} judged."
+        queries = _by_number(self.queries, "query", f"{self.queries:,} queries")
+        documents = f"{self.judged:,} of {self.retrieved:,} documents"
+        are = _by_number(self.judged, "is", "are")
+        yield f"{documents} retrieved for the {queries} of the references {are} judged."
 
     def __repr__(self) -> str:
         return str(self)
