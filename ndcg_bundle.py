@@ -6672,6 +6672,7 @@ NUMBERS_IN_LISTS = "if these are scores or relevances, give {document: number} i
 EACH_QUERY_ONCE = "give each query once, and leave out objects without documents"
 # What held the documents of queries, in lists of which one log may have several.
 WITH_DOCUMENTS = "objects, one per query, with its documents"
+IDS_IN_LISTS = "lists of ids"
 DocumentValues = Mapping[Any, Any]  # the values of a query's documents by their ids
 
 
@@ -6731,6 +6732,11 @@ def has_ids(side: Any) -> bool:
 def is_log(side: ById | Columns) -> bool:
     """Return whether a side, which has ids, was read from objects with a query's documents each."""
     return side.form.endswith(WITH_DOCUMENTS)
+
+
+def has_lists_of_ids(side: Any) -> bool:
+    """Return whether a side was read from lists of ids alone."""
+    return has_ids(side) and side.form.split(": ")[-1] == IDS_IN_LISTS
 
 
 def has_no_documents(side: Any) -> bool:
@@ -7320,7 +7326,7 @@ def _is_list_of_run(path: Any) -> bool:
     return plain_name(str(path).rpartition(".")[2]) in plain_names(LISTS_OF_IDS["run"][0])
 
 
-def doubts_about_ids(rankings: Rankings, run: Any) -> Iterator[str]:
+def doubts_about_ids(rankings: Rankings, run: Any, qrels: Any) -> Iterator[str]:
     """Yield what warnings say about the ids of the first queries, if both sides have ids.
 
     Nothing is said where no document was both retrieved and judged, which is a warning of its own.
@@ -7335,7 +7341,7 @@ def doubts_about_ids(rankings: Rankings, run: Any) -> Iterator[str]:
     if rankings.excluded is None:
         yield from _own_documents(rankings)
         if str(run.first_id).isdigit():
-            yield from _positions_as_ids(rankings)
+            yield from _doubts_about_numbers(rankings, has_lists_of_ids(qrels))
     if rankings.retrieved is None:
         return  # all judged documents are retrieved
     yield from _respelled_queries(rankings, run)
@@ -7400,7 +7406,37 @@ def _finds_itself(rankings: Rankings, index: int, documents: Sequence[Any]) -> b
     return bool((score[retrieved] > score[place]).mean() <= FIRST_PART)
 
 
-def _positions_as_ids(rankings: Rankings) -> Iterator[str]:
+def _doubts_about_numbers(rankings: Rankings, are_listed: bool) -> Iterator[str]:
+    """Yield what warnings say about ids that are numbers from 0, if those judged are in lists."""
+    by_place = "give dict(enumerate(grades)) in place of each list"
+    if are_listed and _may_be_grades(rankings):
+        problem = "each list of the references holds 0, 1, ... in some order, which are read as ids"
+        yield f"{problem}; if they are grades, {by_place}"
+    for doubt in _doubts_about_positions(rankings):
+        yield f"{doubt}; if the references are grades, {by_place}" if are_listed else doubt
+
+
+def _may_be_grades(rankings: Rankings) -> bool:
+    """Return whether the relevant ids of each query may be the grades of its documents.
+
+    They are 0, 1, 2, ... in any order, and no other document was retrieved.
+    """
+    if rankings.judged is not None:
+        return False
+    # Of one query, some of a few relevant documents may well be retrieved.
+    if rankings.queries == 1 and not rankings.is_full:
+        return False
+    # A single document that is called 0 tells nothing.
+    have_several = rankings.queries < len(rankings.relevance)
+    return have_several and all(map(_count_from_zero, _first_ids(rankings)))
+
+
+def _count_from_zero(ids: Sequence[Any]) -> bool:
+    """Return whether ids are 0, 1, 2, ... in any order."""
+    return set(map(str, ids)) == set(map(str, range(len(ids))))
+
+
+def _doubts_about_positions(rankings: Rankings) -> Iterator[str]:
     """Yield what a warning says about ids of a run that may be positions.
 
     As rerankers number their candidates, the ids of every query are 0, 1, 2, ... in any order, and
@@ -9853,7 +9889,7 @@ class RowReader:
         if are_pairs(row):
             self.forms["lists of pairs"] = None
             return self._of_pairs(query, row)
-        self.forms["lists of ids"] = None
+        self.forms[IDS_IN_LISTS] = None
         return documents_of_query(without_filling(row), None, self.names)
 
     def _reader_of_hits(self) -> HitReader:
@@ -10055,7 +10091,7 @@ def _labels_of_columns(qrels: ById, rows: Rows) -> list[Any]:
 
 
 def _scores_beside_ids(qrels: ById | Columns) -> InputError:
-    if qrels.form == "lists of ids":
+    if has_lists_of_ids(qrels):
         return _text_beside_scores(list(qrels.ids()))
     problem = "hold scores, and the references ids of documents"
     return InputError(f"{problem}; {IDS_OF_SCORES}", "predictions")
@@ -11468,7 +11504,7 @@ def align(
         if rankings.unmatched:
             sentence = next(respelled_ids(rankings), rankings.unmatched)
             rankings = rankings._replace(unmatched=sentence)
-        doubts += doubts_about_ids(rankings, run)
+        doubts += doubts_about_ids(rankings, run, inputs.references)
     if not has_ids(run):
         doubts += doubts_about_equal_sides(rankings)
     else:
@@ -14523,8 +14559,8 @@ def doubts_about(part: Rankings, options: Options) -> Iterator[str]:
     if options.ignore_index is not None:
         sentences.append(_doubt_about_padding(part, options.ignore_index))
     if part.is_full:
-        sentences.append(_doubt_about_equal_relevances(part))
         if len(part.score) >= MANY_DOCUMENTS:
+            sentences.append(_doubt_about_equal_relevances(part))
             sentences += _doubts_about_full_lists(part, options)
     # Rankings with ids are read in one part.
     sentences.append(part.unmatched or _doubt_about_missing(part, options))
@@ -14664,26 +14700,10 @@ def _doubt_about_equal_relevances(rankings: Rankings) -> str:
     # The first two documents tell nearly always.
     if not relevance[0] == relevance[1] != 0:
         return ""
-    if len(relevance) < MANY_DOCUMENTS and not _count_from_zero(rankings):
-        return ""
     if not rankings.are_equally_relevant():
         return ""
     problem = "all documents of each query are equally relevant, so that any order is ideal"
-    if not _count_from_zero(rankings):
-        return f"{problem}; give the documents that are not relevant too, with their scores"
-    hint = "give dict(enumerate(grades)) in place of each list"
-    return f"{problem}; if the references are grades and not ids, {hint}"
-
-
-def _count_from_zero(rankings: Rankings) -> bool:
-    """Return whether the ids of each query are 0, 1, ... in any order, as labels may be."""
-    if rankings.documents is None:
-        return False
-    for query in range(rankings.queries):
-        ids = set(map(str, rankings.documents(query)))
-        if ids != set(map(str, range(len(ids)))):
-            return False
-    return True
+    return f"{problem}; give the documents that are not relevant too, with their scores"
 
 
 def _doubt_about_ids(rankings: Rankings) -> str:

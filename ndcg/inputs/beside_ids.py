@@ -20,7 +20,7 @@ import numpy as np
 from ..measure.labels import to_label
 from ..measure.messages import InputError, mark, shown, within
 from .columns import as_number, check_queries_equal, read_flat_column, rows_as_lists
-from .documents import ById, documents_of_query, has_ids
+from .documents import ById, documents_of_query, has_ids, has_lists_of_ids
 from .fields import Names, names_of_side
 from .hashes import Columns
 from .ids import id_kind
@@ -179,7 +179,7 @@ def _labels_of_columns(qrels: ById, rows: Rows) -> list[Any]:
 
 
 def _scores_beside_ids(qrels: ById | Columns) -> InputError:
-    if qrels.form == "lists of ids":
+    if has_lists_of_ids(qrels):
         return _text_beside_scores(list(qrels.ids()))
     problem = "hold scores, and the references ids of documents"
     return InputError(f"{problem}; {IDS_OF_SCORES}", "predictions")

@@ -29,6 +29,7 @@ NUMBERS_IN_LISTS = "if these are scores or relevances, give {document: number} i
 EACH_QUERY_ONCE = "give each query once, and leave out objects without documents"
 # What held the documents of queries, in lists of which one log may have several.
 WITH_DOCUMENTS = "objects, one per query, with its documents"
+IDS_IN_LISTS = "lists of ids"
 DocumentValues = Mapping[Any, Any]  # the values of a query's documents by their ids
 
 
@@ -88,6 +89,11 @@ def has_ids(side: Any) -> bool:
 def is_log(side: ById | Columns) -> bool:
     """Return whether a side, which has ids, was read from objects with a query's documents each."""
     return side.form.endswith(WITH_DOCUMENTS)
+
+
+def has_lists_of_ids(side: Any) -> bool:
+    """Return whether a side was read from lists of ids alone."""
+    return has_ids(side) and side.form.split(": ")[-1] == IDS_IN_LISTS
 
 
 def has_no_documents(side: Any) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..measure.messages import mark, shown
-from .documents import has_ids, is_log
+from .documents import has_ids, has_lists_of_ids, is_log
 from .fields import (
     LISTS_OF_IDS,
     NAMES_OF_RANKS,
@@ -152,7 +152,7 @@ def _is_list_of_run(path: Any) -> bool:
     return plain_name(str(path).rpartition(".")[2]) in plain_names(LISTS_OF_IDS["run"][0])
 
 
-def doubts_about_ids(rankings: Rankings, run: Any) -> Iterator[str]:
+def doubts_about_ids(rankings: Rankings, run: Any, qrels: Any) -> Iterator[str]:
     """Yield what warnings say about the ids of the first queries, if both sides have ids.
 
     Nothing is said where no document was both retrieved and judged, which is a warning of its own.
@@ -167,7 +167,7 @@ def doubts_about_ids(rankings: Rankings, run: Any) -> Iterator[str]:
     if rankings.excluded is None:
         yield from _own_documents(rankings)
         if str(run.first_id).isdigit():
-            yield from _positions_as_ids(rankings)
+            yield from _doubts_about_numbers(rankings, has_lists_of_ids(qrels))
     if rankings.retrieved is None:
         return  # all judged documents are retrieved
     yield from _respelled_queries(rankings, run)
@@ -232,7 +232,37 @@ def _finds_itself(rankings: Rankings, index: int, documents: Sequence[Any]) -> b
     return bool((score[retrieved] > score[place]).mean() <= FIRST_PART)
 
 
-def _positions_as_ids(rankings: Rankings) -> Iterator[str]:
+def _doubts_about_numbers(rankings: Rankings, are_listed: bool) -> Iterator[str]:
+    """Yield what warnings say about ids that are numbers from 0, if those judged are in lists."""
+    by_place = "give dict(enumerate(grades)) in place of each list"
+    if are_listed and _may_be_grades(rankings):
+        problem = "each list of the references holds 0, 1, ... in some order, which are read as ids"
+        yield f"{problem}; if they are grades, {by_place}"
+    for doubt in _doubts_about_positions(rankings):
+        yield f"{doubt}; if the references are grades, {by_place}" if are_listed else doubt
+
+
+def _may_be_grades(rankings: Rankings) -> bool:
+    """Return whether the relevant ids of each query may be the grades of its documents.
+
+    They are 0, 1, 2, ... in any order, and no other document was retrieved.
+    """
+    if rankings.judged is not None:
+        return False
+    # Of one query, some of a few relevant documents may well be retrieved.
+    if rankings.queries == 1 and not rankings.is_full:
+        return False
+    # A single document that is called 0 tells nothing.
+    have_several = rankings.queries < len(rankings.relevance)
+    return have_several and all(map(_count_from_zero, _first_ids(rankings)))
+
+
+def _count_from_zero(ids: Sequence[Any]) -> bool:
+    """Return whether ids are 0, 1, 2, ... in any order."""
+    return set(map(str, ids)) == set(map(str, range(len(ids))))
+
+
+def _doubts_about_positions(rankings: Rankings) -> Iterator[str]:
     """Yield what a warning says about ids of a run that may be positions.
 
     As rerankers number their candidates, the ids of every query are 0, 1, 2, ... in any order, and

@@ -492,7 +492,7 @@ def align(
         if rankings.unmatched:
             sentence = next(respelled_ids(rankings), rankings.unmatched)
             rankings = rankings._replace(unmatched=sentence)
-        doubts += doubts_about_ids(rankings, run)
+        doubts += doubts_about_ids(rankings, run, inputs.references)
     if not has_ids(run):
         doubts += doubts_about_equal_sides(rankings)
     else:

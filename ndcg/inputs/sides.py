@@ -22,7 +22,7 @@ import pyarrow as pa
 
 from ..measure.messages import InputError, brief, in_place, mark, shown, warn, within
 from .columns import TEXTS_AND_OBJECTS
-from .documents import ById, DocumentValues, documents_of_query, rows_by_query
+from .documents import IDS_IN_LISTS, ById, DocumentValues, documents_of_query, rows_by_query
 from .exclusion import Pairs
 from .fields import (
     DOCUMENT_OF_HITS,
@@ -676,7 +676,7 @@ class RowReader:
         if are_pairs(row):
             self.forms["lists of pairs"] = None
             return self._of_pairs(query, row)
-        self.forms["lists of ids"] = None
+        self.forms[IDS_IN_LISTS] = None
         return documents_of_query(without_filling(row), None, self.names)
 
     def _reader_of_hits(self) -> HitReader:

@@ -50,8 +50,8 @@ def doubts_about(part: Rankings, options: Options) -> Iterator[str]:
     if options.ignore_index is not None:
         sentences.append(_doubt_about_padding(part, options.ignore_index))
     if part.is_full:
-        sentences.append(_doubt_about_equal_relevances(part))
         if len(part.score) >= MANY_DOCUMENTS:
+            sentences.append(_doubt_about_equal_relevances(part))
             sentences += _doubts_about_full_lists(part, options)
     # Rankings with ids are read in one part.
     sentences.append(part.unmatched or _doubt_about_missing(part, options))
@@ -191,26 +191,10 @@ def _doubt_about_equal_relevances(rankings: Rankings) -> str:
     # The first two documents tell nearly always.
     if not relevance[0] == relevance[1] != 0:
         return ""
-    if len(relevance) < MANY_DOCUMENTS and not _count_from_zero(rankings):
-        return ""
     if not rankings.are_equally_relevant():
         return ""
     problem = "all documents of each query are equally relevant, so that any order is ideal"
-    if not _count_from_zero(rankings):
-        return f"{problem}; give the documents that are not relevant too, with their scores"
-    hint = "give dict(enumerate(grades)) in place of each list"
-    return f"{problem}; if the references are grades and not ids, {hint}"
-
-
-def _count_from_zero(rankings: Rankings) -> bool:
-    """Return whether the ids of each query are 0, 1, ... in any order, as labels may be."""
-    if rankings.documents is None:
-        return False
-    for query in range(rankings.queries):
-        ids = set(map(str, rankings.documents(query)))
-        if ids != set(map(str, range(len(ids)))):
-            return False
-    return True
+    return f"{problem}; give the documents that are not relevant too, with their scores"
 
 
 def _doubt_about_ids(rankings: Rankings) -> str:

@@ -827,6 +827,38 @@ def test_other_ids_get_none(run: Any, qrels: Any) -> None:
     compute(predictions=run, references=qrels)
 
 
+@pytest.mark.parametrize(
+    ("run", "grades"),
+    [
+        ({"q": {1: 0.9, 0: 0.5}}, {"q": [0, 1]}),
+        ([[{"id": 1, "score": 0.9}, {"id": 0, "score": 0.5}]], [[0, 1]]),
+        ({"p": [2, 0], "q": [1, 2]}, {"p": [2, 0, 1], "q": [1, 2, 0]}),  # the best two of three
+        ({"p": [2, 0, 1], "q": [1, 0]}, {"p": [3, 0, 1], "q": [0, 1]}),  # and 3 is judged too
+    ],
+)
+def test_grades_in_lists_that_would_be_ids_get_one_warning(
+    run: Any, grades: Any, tmp_path: Path
+) -> None:
+    paths = save_json(run, tmp_path / "run.json"), save_json(grades, tmp_path / "qrels.json")
+    with warning("predictions"):
+        compute(predictions=paths[0], references=paths[1])
+
+
+@pytest.mark.parametrize(
+    ("run", "qrels"),
+    [
+        ({"q": [1, 0]}, {"q": {0, 1}}),
+        ({"q": [1, 0]}, {"q": {0: 1, 1: 1}}),
+        ({"q": [2, 0]}, {"q": [0, 1, 2]}),  # some relevant documents of one query
+        ({"p": [1, 0, 2], "q": [1, 0]}, {"p": [0, 1], "q": [0, 1]}),  # another document
+        ({"p": [1, 0], "q": [1, 2]}, {"p": [0, 1], "q": [1, 2]}),
+        ({"p": [0], "q": [0]}, {"p": [0], "q": [0]}),
+    ],
+)
+def test_ids_in_lists_that_are_no_grades_get_none(run: Any, qrels: Any) -> None:
+    compute(predictions=run, references=qrels)
+
+
 def test_the_lowest_float32_gets_a_warning_and_other_low_scores_none() -> None:
     lowest = float(np.finfo(np.float32).min)
     with warning("predictions"):

@@ -94,7 +94,9 @@ def test_a_preview_says_how_queries_without_a_relevant_document_count(
 def test_a_preview_says_of_which_queries_documents_are_counted() -> None:
     run = {"p": {"a": 0.5}, "q": {"a": 0.5, "b": 0.1}, "unjudged": {"c": 0.5}}
     preview = ndcg.preview(predictions=run, references={"p": {"a": 1}, "q": {"a": 1}})
-    assert "2 of 3 documents retrieved for the 2 queries of the references are judged." in str(preview)
+    assert "2 of 3 documents retrieved for the 2 queries of the references are judged." in str(
+        preview
+    )
     one = ndcg.preview(predictions=run, references={"q": {"a": 1}})
     assert "1 of 2 documents retrieved for the query of the references is judged." in str(one)
 
