@@ -4270,6 +4270,8 @@ def _ways_to_choose(
     ways += [*_word(chosen, names, fields), *_flattened(fields, fields)]
     if "document" in unclear:
         ways += _several_ids(fields)
+    if fields.are_columns and "query" in unclear and "document" in chosen:
+        ways.append("if all rows are of one query, add a column query_id with its id")
     return {role: names.written(role) for role in unclear}, ways
 
 
@@ -4296,7 +4298,8 @@ def _flattened(paths: Iterable[Any], fields: Fields) -> list[str]:
         name, first = f"f{last!r}", repr(last.replace("{n}", "0"))
         ids = f"[{row}[name] for n in range(100) if (name := {name}) in {row}]"
         by_query = f"{{row['...']: {ids} for row in rows if {first} in {row}}}"
-        call = mark("pandas", said=by_query, before=", ")
+        # The objects in a list would need another loop.
+        call = "" if fields[path].lists else mark("pandas", said=by_query, before=", ")
         return [f"make a list of all {'.'.join(pattern)}{call}"]
     return []
 
@@ -4374,7 +4377,8 @@ def fields_to_write(names: Mapping[str, Any], ways: Sequence[str]) -> str:
     if "relevance" in names:
         call = mark("gain", {"...": "..."}, said="gain={'...': ...}")
         none = mark("fields", {"relevance": None})
-        words += f", with {call} for words, or {none} if each document is relevant"
+        each = f"each document of the {mark('references')}"
+        words += f", with {call} for words, or {none} if {each} is relevant"
     if "score" in names:
         words += f", or {mark('fields', {'score': None})} if the order counts"
     return "; ".join([words, *ways, preview])
@@ -8700,7 +8704,9 @@ def _could_be_values(values: Any, ids: Any, names: Names) -> bool:
         return False
     if isinstance(values, Mapping):
         return {*ids} <= values.keys()
-    if not is_list(values) or len(values) != len(ids) or is_nested(values[0]):
+    if not is_list(values):
+        return False
+    if len(values) != len(ids) or is_nested(values[0]):
         return False
     if names.kind == "run" and _holds_text(values):
         # Text beside what was retrieved is content, unless it is the same ids in another order.
@@ -9417,8 +9423,6 @@ def _ways_of_table(argument: str, table: Any) -> Iterator[None]:
         if are_numbers and not error.chosen:
             by_query = "{query: row.dropna().to_dict() for query, row in frame.iterrows()}"
             error.add(f"if columns are documents, give rows by query, {by_query}")
-        if "query" in error.roles and "document" in error.chosen:
-            error.add("if all rows are of one query, add a column query_id with its id")
         error.add_decimals(WITH_POINTS)
         raise
 
@@ -10199,7 +10203,9 @@ def with_ids_of_letor(run: Any, qrels: Any, query_ids: Any = None) -> Any:
             hint = f"give references as LETOR, or {mark('query_ids')} and references as arrays"
             raise InputError(f"the file has scores without ids; {hint}", "predictions")
         return _scores_of_rows(run.value, qrels)
-    if not are_judged or run is None or (isinstance(run, ById) and not run.queries):
+    if not are_judged:
+        return run
+    if run is None or (isinstance(run, ById) and not run.queries):
         return run
     if has_ids(run):
         problem = "the references are rows of LETOR, which have no ids of documents"
@@ -11003,7 +11009,7 @@ def _refuse_one_by_position(run: ById | Columns, qrels: ById | Columns) -> None:
         return  # a run without queries, such as that of IDCG
     if (ranked is None) != (judged is None):
         argument = "references" if ranked is None else "predictions"
-        problem = "the queries have no ids, which those of the other side have"
+        problem = "the queries have no ids, but those of the other side have"
         ids_in_order = mark("query_ids", after=", the query of each list, or ")
         raise InputError(f"{problem}; give {ids_in_order}{{query: ...}}", argument)
     check_queries_equal(ranked, judged)
@@ -11403,12 +11409,15 @@ def _add_way_beside(qrels: Any, error: InputError) -> None:
     if getattr(qrels, "are_rows", False):
         error.hint = f"beside references of LETOR, {SCORE_OF_EACH_ROW}"
     elif isinstance(error, UnknownFieldError) and isinstance(qrels, (list, np.ndarray)):
-        if are_lists(qrels):
-            by_place = "references=[dict(enumerate(row)) for row in references]"
-        else:  # of one query, which needs no name
-            by_place = "predictions=[predictions], references=[dict(enumerate(references))]"
-            error.written.pop("query", None)
-        hint = f"if a field has positions in them, give {by_place}; else sort the scores so"
+        by_place = "references=[dict(enumerate(row)) for row in references]"
+        if not are_lists(qrels):
+            by_place = "references=[dict(enumerate(references))]"
+        is_one_query = not are_lists(qrels) or len(qrels) == 1
+        if is_one_query and "query" in error.written:
+            by_place = f"predictions=[predictions], {by_place}"
+            del error.written["query"]  # one query needs no name
+        in_order = "else give the scores as lists, in the order of the references"
+        hint = f"if a field has positions in them, give {by_place}; {in_order}"
         error.ways.insert(0, f"the references have no ids; {hint}")
         error.add()
 
@@ -12439,8 +12448,9 @@ class ValueReader:
         if not isinstance(value, self.container):
             problem = f"{shown_cell(value)} is not {self.container_in_words}"
             hint = "give all queries in one form"
-            if isinstance(value, (int, float)):
-                hint += "; if these are the numbers of one query, give {query: {document: number}}"
+            if type(value) in (int, float) and self.names.kind != "exclude":
+                hint += "; if these are the numbers of one query, give {query: {document: number}},"
+                hint += " and name the query on both sides"
             raise ValueError(f"{problem}; {hint}")
 
     def _read(self, number: int, value: Any) -> Sequence[Any]:

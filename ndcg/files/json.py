@@ -204,8 +204,9 @@ class ValueReader:
         if not isinstance(value, self.container):
             problem = f"{shown_cell(value)} is not {self.container_in_words}"
             hint = "give all queries in one form"
-            if isinstance(value, (int, float)):
-                hint += "; if these are the numbers of one query, give {query: {document: number}}"
+            if type(value) in (int, float) and self.names.kind != "exclude":
+                hint += "; if these are the numbers of one query, give {query: {document: number}},"
+                hint += " and name the query on both sides"
             raise ValueError(f"{problem}; {hint}")
 
     def _read(self, number: int, value: Any) -> Sequence[Any]:

@@ -287,7 +287,9 @@ def with_ids_of_letor(run: Any, qrels: Any, query_ids: Any = None) -> Any:
             hint = f"give references as LETOR, or {mark('query_ids')} and references as arrays"
             raise InputError(f"the file has scores without ids; {hint}", "predictions")
         return _scores_of_rows(run.value, qrels)
-    if not are_judged or run is None or (isinstance(run, ById) and not run.queries):
+    if not are_judged:
+        return run
+    if run is None or (isinstance(run, ById) and not run.queries):
         return run
     if has_ids(run):
         problem = "the references are rows of LETOR, which have no ids of documents"

@@ -744,6 +744,8 @@ def _ways_to_choose(
     ways += [*_word(chosen, names, fields), *_flattened(fields, fields)]
     if "document" in unclear:
         ways += _several_ids(fields)
+    if fields.are_columns and "query" in unclear and "document" in chosen:
+        ways.append("if all rows are of one query, add a column query_id with its id")
     return {role: names.written(role) for role in unclear}, ways
 
 
@@ -770,7 +772,8 @@ def _flattened(paths: Iterable[Any], fields: Fields) -> list[str]:
         name, first = f"f{last!r}", repr(last.replace("{n}", "0"))
         ids = f"[{row}[name] for n in range(100) if (name := {name}) in {row}]"
         by_query = f"{{row['...']: {ids} for row in rows if {first} in {row}}}"
-        call = mark("pandas", said=by_query, before=", ")
+        # The objects in a list would need another loop.
+        call = "" if fields[path].lists else mark("pandas", said=by_query, before=", ")
         return [f"make a list of all {'.'.join(pattern)}{call}"]
     return []
 
@@ -848,7 +851,8 @@ def fields_to_write(names: Mapping[str, Any], ways: Sequence[str]) -> str:
     if "relevance" in names:
         call = mark("gain", {"...": "..."}, said="gain={'...': ...}")
         none = mark("fields", {"relevance": None})
-        words += f", with {call} for words, or {none} if each document is relevant"
+        each = f"each document of the {mark('references')}"
+        words += f", with {call} for words, or {none} if {each} is relevant"
     if "score" in names:
         words += f", or {mark('fields', {'score': None})} if the order counts"
     return "; ".join([words, *ways, preview])

@@ -563,7 +563,9 @@ def _could_be_values(values: Any, ids: Any, names: Names) -> bool:
         return False
     if isinstance(values, Mapping):
         return {*ids} <= values.keys()
-    if not is_list(values) or len(values) != len(ids) or is_nested(values[0]):
+    if not is_list(values):
+        return False
+    if len(values) != len(ids) or is_nested(values[0]):
         return False
     if names.kind == "run" and _holds_text(values):
         # Text beside what was retrieved is content, unless it is the same ids in another order.

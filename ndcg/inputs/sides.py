@@ -204,8 +204,6 @@ def _ways_of_table(argument: str, table: Any) -> Iterator[None]:
         if are_numbers and not error.chosen:
             by_query = "{query: row.dropna().to_dict() for query, row in frame.iterrows()}"
             error.add(f"if columns are documents, give rows by query, {by_query}")
-        if "query" in error.roles and "document" in error.chosen:
-            error.add("if all rows are of one query, add a column query_id with its id")
         error.add_decimals(WITH_POINTS)
         raise
 

@@ -87,7 +87,7 @@ def _refuse_one_by_position(run: ById | Columns, qrels: ById | Columns) -> None:
         return  # a run without queries, such as that of IDCG
     if (ranked is None) != (judged is None):
         argument = "references" if ranked is None else "predictions"
-        problem = "the queries have no ids, which those of the other side have"
+        problem = "the queries have no ids, but those of the other side have"
         ids_in_order = mark("query_ids", after=", the query of each list, or ")
         raise InputError(f"{problem}; give {ids_in_order}{{query: ...}}", argument)
     check_queries_equal(ranked, judged)
