@@ -391,13 +391,11 @@ def _add_way_beside(qrels: Any, error: InputError) -> None:
     if getattr(qrels, "are_rows", False):
         error.hint = f"beside references of LETOR, {SCORE_OF_EACH_ROW}"
     elif isinstance(error, UnknownFieldError) and isinstance(qrels, (list, np.ndarray)):
-        by_place = "references=[dict(enumerate(row)) for row in references]"
-        if not are_lists(qrels):
-            by_place = "references=[dict(enumerate(references))]"
-        is_one_query = not are_lists(qrels) or len(qrels) == 1
-        if is_one_query and "query" in error.written:
-            by_place = f"predictions=[predictions], {by_place}"
-            del error.written["query"]  # one query needs no name
+        if are_lists(qrels):
+            by_place = "references=[dict(enumerate(row)) for row in references]"
+        else:  # of one query, which needs no name
+            by_place = "predictions=[predictions], references=[dict(enumerate(references))]"
+            error.written.pop("query", None)
         in_order = "else give the scores as lists, in the order of the references"
         hint = f"if a field has positions in them, give {by_place}; {in_order}"
         error.ways.insert(0, f"the references have no ids; {hint}")
