@@ -8246,9 +8246,11 @@ class Roles(NamedTuple):
             None if is_said else fields.names_at(document.list_path),
         )
 
-    def values(self, cells: Iterable[Any]) -> list[Any]:
+    def values(self, cells: list[Any]) -> list[Any]:
         """Return the values of single documents, also from lists of one."""
-        return list(map(single_value, cells) if self.have_lists else cells)
+        if not self.have_lists:
+            return cells
+        return list(map(single_value, cells))
 
     def refuse_late_field(self, value: Any, names: Names) -> None:
         """Raise an error for a field that none of the first objects has, if these have ids alone.
