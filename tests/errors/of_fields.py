@@ -705,6 +705,10 @@ OF_FLATTENED: dict[str, Row] = {
         [{"attributes": FLAT_LOG[0]}],
         fields={"query": "case", "document": "attributes.documents.1.document.id", "score": None},
     ),
+    "a document of spans in a list": run(
+        [{"spans": [FLAT_LOG[0]]}],
+        fields={"query": "case", "document": "spans.documents.1.document.id", "score": None},
+    ),
     "lists of ids by grade": qrels({"q": BY_GRADE}),
     "lists of ids by grade beside the query": qrels([{"query": "q", "rated": BY_GRADE}]),
 }

@@ -212,6 +212,7 @@ JSON_FILES: dict[str, Row] = {
     "an integer of 5,000 digits": run("a.json", f'{{"q": {{"d": 1,\n"e": {NINES}}}}}'),
     "nested too deep": run("a.json", '{"q":' * 100_000),
     "a list of numbers": run("a.json", "[1]", "record 0 (from 0)"),
+    "a list of truth values": run("a.json", "[true]", "record 0 (from 0)"),
     "hits after many lists of ids": run(
         "a.jsonl", '["d"]\n' * 600 + '[{"id": "d", "score": 1}]\n', "line 601", "query 600"
     ),
