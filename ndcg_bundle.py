@@ -4474,7 +4474,7 @@ def _on_other_sides(error: UnknownFieldError, read: Mapping[str, Any]) -> Iterat
 
 
 def _integers_on_other_sides(error: UnknownFieldError, read: Mapping[str, Any]) -> Iterator[str]:
-    """Yield that ids of another side are integers, if this side is a file, where ids are text."""
+    """Yield which other sides have integers as ids, if this side is a file, whose ids are text."""
     if "path" not in error.options:
         return
     for argument, side in read.items():
@@ -5959,8 +5959,8 @@ class Rankings(NamedTuple):
 
         In lists and mappings by ids, this is known only if a query has both retrieved and judged
         documents. In flat columns, there may be no such query because the ids of queries differ.
-        The same ids may be in a field that was not read: one that both sides have, or another id
-        of a hit.
+        The same ids may be in a field that was not read: a field that both sides have, or another
+        id of a hit.
         """
         if self.excluded is not None:
             problem = self._if_all_are_excluded(self.excluded, exclude_from)
@@ -6734,13 +6734,18 @@ def has_ids(side: Any) -> bool:
 
 
 def is_log(side: ById | Columns) -> bool:
-    """Return whether a side, which has ids, was read from objects with a query's documents each."""
-    return side.form.endswith(WITH_DOCUMENTS)
+    """Return whether a side was read from objects that each hold the documents of a query."""
+    return _inputs_documents_holder(side) == WITH_DOCUMENTS
 
 
 def has_lists_of_ids(side: Any) -> bool:
     """Return whether a side was read from lists of ids alone."""
-    return has_ids(side) and side.form.split(": ")[-1] == IDS_IN_LISTS
+    return has_ids(side) and _inputs_documents_holder(side) == IDS_IN_LISTS
+
+
+def _inputs_documents_holder(side: ById | Columns) -> str:
+    """Return what held the documents of a side, in memory or in a file of any format."""
+    return side.form.rpartition(": ")[2]
 
 
 def has_no_documents(side: Any) -> bool:
@@ -7315,7 +7320,7 @@ def doubts_about_one_list(rankings: Rankings, run: Any, qrels: Any) -> Iterator[
 
 
 def _is_one_list_twice(rankings: Rankings, run: Any, qrels: Any) -> bool:
-    """Return whether documents of both sides, in one field, seem to be only those of one side."""
+    """Return whether the one list that both sides read seems to belong to one of them."""
     if not qrels.has_values:
         return True
     if not run.has_values and any(map(_is_list_of_run, run.others)):
@@ -7411,13 +7416,19 @@ def _finds_itself(rankings: Rankings, index: int, documents: Sequence[Any]) -> b
 
 
 def _doubts_about_numbers(rankings: Rankings, are_listed: bool) -> Iterator[str]:
-    """Yield what warnings say about ids that are numbers from 0, if those judged are in lists."""
+    """Yield what warnings say about ids that are numbers: they may be grades, or positions.
+
+    Only in lists are grades read as ids, so `are_listed` says whether the judged ids are in lists.
+    """
     by_place = "give dict(enumerate(grades)) in place of each list"
     if are_listed and _may_be_grades(rankings):
         problem = "each list of the references holds 0, 1, ... in some order, which are read as ids"
         yield f"{problem}; if they are grades, {by_place}"
+    or_grades = ""
+    if are_listed:
+        or_grades = f"; if the references are grades, {by_place}"
     for doubt in _doubts_about_positions(rankings):
-        yield f"{doubt}; if the references are grades, {by_place}" if are_listed else doubt
+        yield f"{doubt}{or_grades}"
 
 
 def _may_be_grades(rankings: Rankings) -> bool:
@@ -7730,14 +7741,14 @@ def _add_fields(
         within = (*lists, len(path)) if are_in_lists else lists
         example = next(filterfalse(is_empty, values), values[0])
         has_fields = any(map(fields_of, inner))
-        holder = _holder(example, within)
+        holder = _inputs_objects_holder(example, within)
         field = Field(path, example, within, has_fields, holder, plain_name(name))
         fields.setdefault(f"{prefix}{name}", field)
         if has_fields and depth > 0:
             _add_fields(fields, f"{prefix}{name}.", path, inner, within, depth - 1)
 
 
-def _holder(example: Any, lists: Sequence[int]) -> str:
+def _inputs_objects_holder(example: Any, lists: Sequence[int]) -> str:
     """Return what may hold several documents in a field: objects in lists, or its example."""
     if lists:
         return "hits"
@@ -10737,7 +10748,7 @@ def _with_queries_of(run: Columns, qrels: Columns) -> tuple[Columns, NDArray[np.
 
 
 def _refuse_other_kinds(rows: Columns, qrels: Columns, run: ById | Columns) -> None:
-    """Raise an error if ids are text in the rows of a run and, say, integers in references."""
+    """Raise an error if the ids of a run are text and those of the references, say, integers."""
     ids = {
         "query": (rows.query_ids, qrels.query_ids),
         "document": (rows.document, qrels.document),
@@ -11165,9 +11176,8 @@ def settled_systems(
 
     All but the predictions are shared, and read once. `check` is as in `Inputs.settled`.
     """
-    fields = inputs.names
     orders = dict(zip(runs, score_orders, strict=True))
-    names = _names_of_sides(orders, fields, inputs, labels, keep)
+    names = _names_of_sides(orders, inputs, labels, keep)
     given = _inputs_reading_given(runs, inputs)
     sides = _read_sides({argument: given[argument] for argument in names}, names, check)
     named = [name for name, side in sides.items() if has_ids(side) and side.positions is None]
@@ -11175,7 +11185,7 @@ def settled_systems(
     refuse_other_orders({name: given[name] for name in given if name not in named})
     if names["references"].has_no_value:
         _warn_of_unread_relevances(sides["references"], given["references"])
-    _refuse_unused_fields(fields, [sides[run] for run in runs], sides, inputs)
+    _refuse_unused_fields([sides[run] for run in runs], sides, inputs)
     settled = {**given, **sides}
     for name, side in settled.items():
         if not has_ids(side):
@@ -11200,16 +11210,12 @@ def settled_systems(
 
 
 def _names_of_sides(
-    orders: Mapping[str, str | None],
-    fields: Any,
-    inputs: Inputs,
-    labels: Labels | None,
-    keep: str | None,
+    orders: Mapping[str, str | None], inputs: Inputs, labels: Labels | None, keep: str | None
 ) -> dict[str, Names]:
     """Return the names of runs, whose orders of scores are given, and of the sides beside them."""
     names_of = partial(
         names_of_side,
-        fields=fields,
+        fields=inputs.names,
         has_query_ids=inputs.has_query_ids,
         query_ids=inputs.query_ids,
     )
@@ -11237,9 +11243,7 @@ def _inputs_reading_given(runs: Mapping[str, Any], inputs: Inputs) -> dict[str, 
     return {argument: listed(value) for argument, value in given.items()}
 
 
-def _refuse_unused_fields(
-    fields: Any, runs: Sequence[Any], sides: Mapping[str, Any], inputs: Inputs
-) -> None:
+def _refuse_unused_fields(runs: Sequence[Any], sides: Mapping[str, Any], inputs: Inputs) -> None:
     """Raise an error for a name in `fields` that no side has.
 
     A side without a document has no fields.
@@ -11248,7 +11252,7 @@ def _refuse_unused_fields(
     if any(map(has_no_documents, (*runs, qrels))):
         return
     ids = {"query_ids": inputs.query_ids, "document_ids": inputs.document_ids}
-    refuse_unused_fields(fields, runs, qrels, sides.get("exclude"), **ids)
+    refuse_unused_fields(inputs.names, runs, qrels, sides.get("exclude"), **ids)
 
 
 def _refuse_counted_ranks(

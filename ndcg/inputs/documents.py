@@ -87,13 +87,18 @@ def has_ids(side: Any) -> bool:
 
 
 def is_log(side: ById | Columns) -> bool:
-    """Return whether a side, which has ids, was read from objects with a query's documents each."""
-    return side.form.endswith(WITH_DOCUMENTS)
+    """Return whether a side was read from objects that each hold the documents of a query."""
+    return _holder(side) == WITH_DOCUMENTS
 
 
 def has_lists_of_ids(side: Any) -> bool:
     """Return whether a side was read from lists of ids alone."""
-    return has_ids(side) and side.form.split(": ")[-1] == IDS_IN_LISTS
+    return has_ids(side) and _holder(side) == IDS_IN_LISTS
+
+
+def _holder(side: ById | Columns) -> str:
+    """Return what held the documents of a side, in memory or in a file of any format."""
+    return side.form.rpartition(": ")[2]
 
 
 def has_no_documents(side: Any) -> bool:

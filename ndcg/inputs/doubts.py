@@ -137,7 +137,7 @@ def doubts_about_one_list(rankings: Rankings, run: Any, qrels: Any) -> Iterator[
 
 
 def _is_one_list_twice(rankings: Rankings, run: Any, qrels: Any) -> bool:
-    """Return whether documents of both sides, in one field, seem to be only those of one side."""
+    """Return whether the one list that both sides read seems to belong to one of them."""
     if not qrels.has_values:
         return True
     if not run.has_values and any(map(_is_list_of_run, run.others)):
@@ -233,13 +233,19 @@ def _finds_itself(rankings: Rankings, index: int, documents: Sequence[Any]) -> b
 
 
 def _doubts_about_numbers(rankings: Rankings, are_listed: bool) -> Iterator[str]:
-    """Yield what warnings say about ids that are numbers from 0, if those judged are in lists."""
+    """Yield what warnings say about ids that are numbers: they may be grades, or positions.
+
+    Only in lists are grades read as ids, so `are_listed` says whether the judged ids are in lists.
+    """
     by_place = "give dict(enumerate(grades)) in place of each list"
     if are_listed and _may_be_grades(rankings):
         problem = "each list of the references holds 0, 1, ... in some order, which are read as ids"
         yield f"{problem}; if they are grades, {by_place}"
+    or_grades = ""
+    if are_listed:
+        or_grades = f"; if the references are grades, {by_place}"
     for doubt in _doubts_about_positions(rankings):
-        yield f"{doubt}; if the references are grades, {by_place}" if are_listed else doubt
+        yield f"{doubt}{or_grades}"
 
 
 def _may_be_grades(rankings: Rankings) -> bool:

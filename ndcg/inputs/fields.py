@@ -948,7 +948,7 @@ def _on_other_sides(error: UnknownFieldError, read: Mapping[str, Any]) -> Iterat
 
 
 def _integers_on_other_sides(error: UnknownFieldError, read: Mapping[str, Any]) -> Iterator[str]:
-    """Yield that ids of another side are integers, if this side is a file, where ids are text."""
+    """Yield which other sides have integers as ids, if this side is a file, whose ids are text."""
     if "path" not in error.options:
         return
     for argument, side in read.items():

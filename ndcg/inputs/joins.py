@@ -563,7 +563,7 @@ def _with_queries_of(run: Columns, qrels: Columns) -> tuple[Columns, NDArray[np.
 
 
 def _refuse_other_kinds(rows: Columns, qrels: Columns, run: ById | Columns) -> None:
-    """Raise an error if ids are text in the rows of a run and, say, integers in references."""
+    """Raise an error if the ids of a run are text and those of the references, say, integers."""
     ids = {
         "query": (rows.query_ids, qrels.query_ids),
         "document": (rows.document, qrels.document),

@@ -259,8 +259,8 @@ class Rankings(NamedTuple):
 
         In lists and mappings by ids, this is known only if a query has both retrieved and judged
         documents. In flat columns, there may be no such query because the ids of queries differ.
-        The same ids may be in a field that was not read: one that both sides have, or another id
-        of a hit.
+        The same ids may be in a field that was not read: a field that both sides have, or another
+        id of a hit.
         """
         if self.excluded is not None:
             problem = self._if_all_are_excluded(self.excluded, exclude_from)

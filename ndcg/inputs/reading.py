@@ -145,9 +145,8 @@ def settled_systems(
 
     All but the predictions are shared, and read once. `check` is as in `Inputs.settled`.
     """
-    fields = inputs.names
     orders = dict(zip(runs, score_orders, strict=True))
-    names = _names_of_sides(orders, fields, inputs, labels, keep)
+    names = _names_of_sides(orders, inputs, labels, keep)
     given = _given(runs, inputs)
     sides = _read_sides({argument: given[argument] for argument in names}, names, check)
     named = [name for name, side in sides.items() if has_ids(side) and side.positions is None]
@@ -155,7 +154,7 @@ def settled_systems(
     refuse_other_orders({name: given[name] for name in given if name not in named})
     if names["references"].has_no_value:
         _warn_of_unread_relevances(sides["references"], given["references"])
-    _refuse_unused_fields(fields, [sides[run] for run in runs], sides, inputs)
+    _refuse_unused_fields([sides[run] for run in runs], sides, inputs)
     settled = {**given, **sides}
     for name, side in settled.items():
         if not has_ids(side):
@@ -180,16 +179,12 @@ def settled_systems(
 
 
 def _names_of_sides(
-    orders: Mapping[str, str | None],
-    fields: Any,
-    inputs: Inputs,
-    labels: Labels | None,
-    keep: str | None,
+    orders: Mapping[str, str | None], inputs: Inputs, labels: Labels | None, keep: str | None
 ) -> dict[str, Names]:
     """Return the names of runs, whose orders of scores are given, and of the sides beside them."""
     names_of = partial(
         names_of_side,
-        fields=fields,
+        fields=inputs.names,
         has_query_ids=inputs.has_query_ids,
         query_ids=inputs.query_ids,
     )
@@ -217,9 +212,7 @@ def _given(runs: Mapping[str, Any], inputs: Inputs) -> dict[str, Any]:
     return {argument: listed(value) for argument, value in given.items()}
 
 
-def _refuse_unused_fields(
-    fields: Any, runs: Sequence[Any], sides: Mapping[str, Any], inputs: Inputs
-) -> None:
+def _refuse_unused_fields(runs: Sequence[Any], sides: Mapping[str, Any], inputs: Inputs) -> None:
     """Raise an error for a name in `fields` that no side has.
 
     A side without a document has no fields.
@@ -228,7 +221,7 @@ def _refuse_unused_fields(
     if any(map(has_no_documents, (*runs, qrels))):
         return
     ids = {"query_ids": inputs.query_ids, "document_ids": inputs.document_ids}
-    refuse_unused_fields(fields, runs, qrels, sides.get("exclude"), **ids)
+    refuse_unused_fields(inputs.names, runs, qrels, sides.get("exclude"), **ids)
 
 
 def _refuse_counted_ranks(
