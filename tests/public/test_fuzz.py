@@ -330,6 +330,14 @@ def may_be_ids(queries: Queries) -> bool:
     )
 
 
+def are_text_in_numpy(queries: Queries, name: str) -> bool:
+    """Whether NumPy makes text of all rows of both sides, as of numbers beside text: ids."""
+    if "NumPy" not in name:
+        return False
+    rows = [*nested(queries, "score"), *nested(queries, "relevance")]
+    return all(any(isinstance(value, str) for value in row) for row in rows)
+
+
 def are_triples(rows: Any) -> bool:
     """Whether all rows are a user, an item and an estimate, which are refused."""
     return all(tuple(map(type, row)) == (int, int, float) for row in rows)
@@ -339,7 +347,7 @@ def check(folder: Path, case: Case) -> bool:
     """Whether there was a case: not all values go into all formats."""
     queries, options, name = case
     inputs = FORMATS["lists" if name == "batches" else name](queries, folder)
-    if inputs is None or may_be_ids(queries):
+    if inputs is None or may_be_ids(queries) or are_text_in_numpy(queries, name):
         return False
     if name == "tuples" and are_triples(inputs["predictions"]):
         return False
